@@ -4,6 +4,7 @@ import { COMMANDS } from '../src/commands/index.ts'
 import type { AnyCommand, CommandGroup, Flag } from '../src/commands/shared/command.ts'
 import { EXIT } from '../src/errors.ts'
 import { SHARED_FLAGS, twinName } from '../src/flags.ts'
+import { listed } from '../src/shown.ts'
 
 export const EXIT_MEANING: Record<keyof typeof EXIT, string> = {
   done: 'done',
@@ -70,15 +71,18 @@ function chapter({ name, spec: { argument, summary, examples }, flags }: NamedCo
 
 export async function commandsDocument(): Promise<string> {
   const codes = Object.entries(EXIT).map(([name, value]) => [String(value), EXIT_MEANING[name as keyof typeof EXIT]])
+  const named = await namedCommands()
+  const lasting = named.filter(({ spec }) => spec.untilSignal === true).map(({ name }) => code(name))
   return `${[
     '# Commands, flags and exit codes',
     '<!-- Written by `npm run docs`. -->',
     'stdout carries data only (with `--json` one object on one line, [field by field](json.md), but for what `--out -` asks for); the log and progress go to stderr, and `kill -USR2` prints progress. Durations are written `90s`, `50m`, `7d`. A flag wins over its environment variable, that one over the [configuration file](configuration.md). A variable is read by every command that has the flag. In it, a flag without a value is `true` or `false`, one that may have a value (`--changes`) that or its value, several values stand between commas, and empty is as good as not set. `--help` and `--version` print what they say.',
     '## Every command',
     flagTable(SHARED_FLAGS),
-    ...(await namedCommands()).map(chapter),
+    ...named.map(chapter),
     '## Exit codes',
     table(['exit code', 'meaning'], codes),
+    `${listed(lasting, 'and')} stay up until a signal: for them it is the ordinary end, exit 0.`,
     'Several at once: the signal, then 7, 5, 4, 3. [operations.md](operations.md) says what to do at each.',
   ].join('\n\n')}\n`
 }

@@ -87,7 +87,7 @@ export async function createContext(
     ...settingsOf(given, env, log),
     tell(error, facts = {}) {
       line.clear()
-      tellError(error, log, { isTTY: stderr.isTTY, write: line.write }, { command, ...facts })
+      tellError(error, log, { isTTY: stderr.isTTY, env, write: line.write }, { command, ...facts })
     },
     print,
     async printSummary(data) {

@@ -1,17 +1,18 @@
 // How an error is told: message and hint on a terminal, all of it in the log otherwise.
 import { type ErrorFacts, fileLimitOr, MirrorError } from './errors.ts'
 import type { Log } from './log.ts'
-import { printable } from './shown.ts'
+import { asCalled, calledAs, printable } from './shown.ts'
 
 /** Tells of `error` on stderr, once. `log` is null before there is one; `facts` say what was being done, for the log. */
 export function tellError(
   thrown: unknown,
   log: Log | null,
-  stderr: { isTTY: boolean; write(text: string): void },
+  stderr: { isTTY: boolean; env: NodeJS.ProcessEnv; write(text: string): void },
   facts: ErrorFacts = {},
 ): void {
   const error = fileLimitOr(thrown)
-  if (log === null || stderr.isTTY || !isLogged(error, log, facts)) stderr.write(printable(words(error)))
+  if (log === null || stderr.isTTY || !isLogged(error, log, facts))
+    stderr.write(printable(asCalled(words(error), calledAs(stderr.env))))
   if (!(error instanceof MirrorError) && error instanceof Error) log?.debug({ stack: error.stack }, 'Where it happened')
 }
 

@@ -4,6 +4,7 @@ import type { Flag } from './commands/shared/command.ts'
 import { oneOf } from './commands/shared/values.ts'
 import { environmentName, KEYS } from './config/keys.ts'
 import type { Override } from './config/load.ts'
+import { beginsAtHome, WHOLE_PATH } from './config/whole-path.ts'
 import { MirrorError } from './errors.ts'
 import { LOG_LEVELS } from './log-levels.ts'
 
@@ -55,8 +56,11 @@ export function collectFlags(
   return given
 }
 
-/** Choices of a configuration key are checked with the configuration. */
-function checkedValue({ parse, choices, key }: Flag, text: string, name: string, now: number): unknown {
+/** Paths and choices of a configuration key are checked with the configuration. */
+function checkedValue({ flags, parse, choices, key }: Flag, text: string, name: string, now: number): unknown {
+  if (key === undefined && /<(file|folder|path)>/.test(flags) && beginsAtHome(text)) {
+    throw new MirrorError('usage-invalid', `${name}: expected ${WHOLE_PATH}, got "${text}"`)
+  }
   if (parse !== undefined) return parse(text, name, now)
   return choices === undefined || key !== undefined ? text : oneOf(text, choices, name)
 }

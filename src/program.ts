@@ -113,11 +113,12 @@ interface Adding {
   width(error: boolean): number
 }
 
-async function addEntry(parent: Command, entry: AnyCommand | CommandGroup, adding: Adding): Promise<void> {
+/** `group`: what stands before its name, such as "config ". */
+async function addEntry(parent: Command, entry: AnyCommand | CommandGroup, adding: Adding, group = ''): Promise<void> {
   const { argv, invoke, width } = adding
   const command = parent.command(entry.name).summary(entry.summary).description(sentence(entry.summary))
   if ('commands' in entry) {
-    for (const inner of entry.commands) await addEntry(command, inner, adding)
+    for (const inner of entry.commands) await addEntry(command, inner, adding, `${entry.name} `)
     return
   }
   const flags = Array.isArray(entry.flags) ? entry.flags : argv.includes(entry.name) ? await entry.flags() : []
@@ -125,7 +126,12 @@ async function addEntry(parent: Command, entry: AnyCommand | CommandGroup, addin
   if (entry.argument !== undefined) command.argument(entry.argument.name, entry.argument.description)
   for (const flag of flags) command.addOption(new Option(flag.flags, flag.description))
   command.action((...args: unknown[]) =>
-    invoke({ spec: entry, flags, command, argument: typeof args[0] === 'string' ? args[0] : '' }),
+    invoke({
+      spec: { ...entry, name: group + entry.name },
+      flags,
+      command,
+      argument: typeof args[0] === 'string' ? args[0] : '',
+    }),
   )
 }
 
@@ -165,21 +171,26 @@ function usageError({ code, exitCode, message }: CommanderError, command: string
   const help = `\`${['task-mirror', command, '--help'].filter(Boolean).join(' ')}\` says what there is.`
   // That of the simulator is made up, and a flag.
   const isKey = command !== 'simulate' && /^unknown option '--?(api|key)/i.test(what)
+  const spec = COMMANDS.find(({ name }) => name === command)
+  const shown = spec !== undefined && 'examples' in spec ? spec.examples : []
+  const byOut = code === 'commander.excessArguments' ? shown.find((line) => line.includes('--out ')) : undefined
   // What is suggested for a command may be far from what was meant.
-  const all = what.startsWith('unknown command') ? [suggestion, help] : [suggestion ?? help]
+  const all = what.startsWith('unknown command')
+    ? [suggestion, help]
+    : [byOut === undefined ? (suggestion ?? help) : `Where to write is said by --out: \`${byOut}\`.`]
   const hint = isKey ? KEY_PLACES : all.filter(Boolean).join(' ')
   // What stands behind the name may be the key.
   return new MirrorError('usage-invalid', what.replace(/^(unknown option '[^=]*=).*'$/s, "$1...'"), { hint })
 }
 
 /** For what goes wrong before flags have said how to log. What nobody foresaw is told without loading anything more. */
-async function tellEarly(error: unknown, { stderr }: CommandStreams, command: string | undefined): Promise<void> {
+async function tellEarly(error: unknown, { stderr, env }: CommandStreams, command: string | undefined): Promise<void> {
   let log: Log | null = null
   if (isMirrorError(error, 'usage-invalid')) {
     const { createLog } = await import('./log.ts')
     log = await createLog({ level: 'error', write: stderr.write, pretty: false, colour: false })
   }
-  tellError(error, log, stderr, { command })
+  tellError(error, log, { ...stderr, env }, { command })
 }
 
 /** What the command says of the stop, else which signal it was. */

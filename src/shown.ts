@@ -35,9 +35,21 @@ export function listed(words: readonly string[], conjunction: 'and' | 'or'): str
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} ${conjunction} ${words.at(-1)}`
 }
 
-/** `text` as one word of a shell. */
+/** `text` as one word of a shell, in quotes where it needs any. */
 export function shellWord(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`
+  if (/^[\w./@%+:,-][\w./@%+=:,-]*$/.test(text)) return text
+  return /'/.test(text) && !/["$`\\!]/.test(text) ? `"${text}"` : `'${text.replaceAll("'", "'\\''")}'`
+}
+
+/** How this program is called by whoever runs it: what is printed to be typed next has to work as it stands. */
+export function calledAs(env: NodeJS.ProcessEnv): string {
+  // npm tells what it starts which of its own commands it is; the program may then be in no PATH but npm's.
+  return env.npm_command === undefined ? 'task-mirror' : 'npx task-mirror'
+}
+
+/** `text` for people, with the commands in it as `command`, by which this program is called. */
+export function asCalled(text: string, command: string): string {
+  return text.replaceAll('`task-mirror ', `\`${command} `)
 }
 
 /** Of a run, newest first: one without an outcome is over as soon as another has begun, since runs hold a lock. */

@@ -54,7 +54,24 @@ test('the README is short', () => {
 
 test.each(['README.md', 'package.json', 'deploy/debian/control'])('%s says as what snapshots are published', (name) => {
   const text = readFileSync(join(ROOT, name), 'utf8').replaceAll(/\s+/g, ' ')
-  expect(text).toContain(`publishes snapshots as ${titlesOf(FORMAT_NAMES, 'or')}`)
+  // Not the whole file.
+  const [said] = /publishes snapshots as [^.]*/.exec(text) ?? []
+  const formats = titlesOf(FORMAT_NAMES, 'or')
+  expect(said, `${name} has to say "publishes snapshots as ${formats}"`).toMatch(
+    new RegExp(`^publishes snapshots as ${formats}\\b`),
+  )
+})
+
+test('git ignores what is exported in a clone, whatever the format', () => {
+  const ignored = new Set(readFileSync(join(ROOT, '.gitignore'), 'utf8').split('\n'))
+  const wanted = FORMAT_NAMES.flatMap((name) => {
+    const { endings, isStream } = formatEntry(name)
+    return [`*${endings[0]}`, ...(isStream ? [`*${endings[0]}.*`] : [])]
+  })
+  expect(
+    wanted.filter((line) => !ignored.has(line)),
+    'add them to .gitignore',
+  ).toEqual([])
 })
 
 test('the README names what a file can end in, for every format', () => {

@@ -70,5 +70,8 @@ test('no two files export the same name', () => {
   for (const [file, text] of own) {
     for (const name of exportsOf(text)) files.set(name, [...(files.get(name) ?? []), file])
   }
-  expect([...files].filter(([, all]) => all.length > 1)).toEqual([])
+  expect(
+    [...files].filter(([, all]) => all.length > 1),
+    'rename one of them',
+  ).toEqual([])
 })

@@ -23,6 +23,7 @@ const WORDS = [
   'shown.ts',
   'small-file.ts',
   'trust.ts',
+  'bounded.ts',
 ]
 
 /** What each folder may import beside itself and the words: folders, or single files. */

@@ -36,7 +36,17 @@ test('an error whose log cannot be loaded is told in words, and not in place of 
   tellError(
     new MirrorError('too-many-files', 'No more files', { hint: 'Raise it.' }),
     { debug: missing, info: missing, warn: missing, error: missing },
-    { isTTY: false, write: (text) => said.push(text) },
+    { isTTY: false, env: {}, write: (text) => said.push(text) },
   )
   expect(said.join('')).toBe('task-mirror: No more files\n  Raise it.\n')
+})
+
+test.each([
+  [{}, '`task-mirror sync`'],
+  [{ npm_command: 'exec' }, '`npx task-mirror sync`'],
+])('with %j a hint on a terminal is what can be typed there', (env, command) => {
+  const said: string[] = []
+  const error = new MirrorError('mirror-missing', 'None', { hint: 'Run `task-mirror sync` first.' })
+  tellError(error, null, { isTTY: true, env, write: (text) => said.push(text) })
+  expect(said.join('')).toBe(`task-mirror: None\n  Run ${command} first.\n`)
 })

@@ -1,9 +1,10 @@
 // Text of third parties on a terminal: nothing in it is obeyed, and JSON stays equal.
+import { execFileSync } from 'node:child_process'
 import { Writable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { printableStream } from '../src/commands/shared/printed.ts'
 import { createLog } from '../src/log.ts'
-import { printable } from '../src/shown.ts'
+import { printable, shellWord } from '../src/shown.ts'
 import { createStatusLine } from '../src/terminal.ts'
 import fc from './support/fc.ts'
 import { allowedMs, processorMs } from './support/processor.ts'
@@ -81,4 +82,18 @@ test('data on a terminal is shown, whatever pieces it comes in', async () => {
   for (const byte of Buffer.from('é\u001b]0;x\u0007\u202eü\n')) stream.write(Buffer.from([byte]))
   await new Promise<void>((resolve) => stream.end(resolve))
   expect(written.join('')).toBe('é\\u001b]0;x\\u0007\\u202eü\n')
+})
+
+test.each([
+  ['demo/a-b_1.sqlite', 'demo/a-b_1.sqlite'],
+  ['de mo', "'de mo'"],
+  ["it's", '"it\'s"'],
+  ["it's $HOME", "'it'\\''s $HOME'"],
+  ['', "''"],
+  ['~/mine', "'~/mine'"],
+  ['=ls', "'=ls'"],
+  ['a\n"b"\\', '\'a\n"b"\\\''],
+])('%j is one word of a shell, with no more quotes than it needs', (text, word) => {
+  expect(shellWord(text)).toBe(word)
+  expect(execFileSync('sh', ['-c', `printf %s ${word}`], { encoding: 'utf8' })).toBe(text)
 })

@@ -16,11 +16,11 @@ test.each([
   [0, 1000, 0o664, null],
   [1000, 1000, 0o660, null],
   [1000, 50, 0o640, null],
-  [1000, 1000, 0o666, "chmod go-w 'a'\\''b'"],
-  [1000, 1000, 0o602, "chmod go-w 'a'\\''b'"],
-  [1000, 50, 0o660, "chmod g-w 'a'\\''b'"],
-  [0, 0, 0o664, "chmod g-w 'a'\\''b'"],
-  [1001, 1000, 0o600, "sudo chown 1000 'a'\\''b'"],
+  [1000, 1000, 0o666, 'chmod go-w "a\'b"'],
+  [1000, 1000, 0o602, 'chmod go-w "a\'b"'],
+  [1000, 50, 0o660, 'chmod g-w "a\'b"'],
+  [0, 0, 0o664, 'chmod g-w "a\'b"'],
+  [1001, 1000, 0o600, 'sudo chown 1000 "a\'b"'],
 ])('uid %i, gid %i, mode %o: mended by %s', (uid, gid, mode, mend) => {
   expect(distrust("a'b", { uid, gid, mode }, ME)?.mend ?? null).toBe(mend)
 })
@@ -42,7 +42,7 @@ test('the key is not sent where a file says that anybody could have written', as
   const { code, stderr } = await sync()
   expect({ code, asked }).toEqual({ code: 2, asked: 0 })
   expect(stderr).toContain('can be written by everybody')
-  expect(stderr).toContain("chmod go-w 'task-mirror.json'")
+  expect(stderr).toContain('chmod go-w task-mirror.json')
   // Named, or mended as it said: used, and the log says so before all else.
   for (const flags of [['--config', file], []]) {
     if (flags.length === 0) chmodSync(file, 0o644)

@@ -15,7 +15,7 @@ import { sameContent, shapeTask } from '../mirror/shape.ts'
 import { runQuery, SAMPLE_QUERIES } from '../mirror/shown/sample-queries.ts'
 import { readStatus } from '../mirror/shown/status.ts'
 import { readTask } from '../mirror/tables/tasks.ts'
-import { countText } from '../shown.ts'
+import { calledAs, countText } from '../shown.ts'
 import type { Account } from '../simulator/account.ts'
 import { startSimulator } from '../simulator/server.ts'
 import type { RunContext } from '../sync/context.ts'
@@ -24,9 +24,10 @@ import type { RunResult } from '../sync/summary.ts'
 import type { Task } from '../task.ts'
 import { toolVersion } from '../version.ts'
 import type { CommandContext } from './shared/command.ts'
+import { farewell } from './text/demo.ts'
 import { exportText } from './text/export.ts'
-import { pairs, table } from './text/layout.ts'
-import { calledAs, runText } from './text/run.ts'
+import { table } from './text/layout.ts'
+import { runText } from './text/run.ts'
 
 interface DemoResult {
   schemaVersion: 1
@@ -167,26 +168,4 @@ async function askQueries(path: string, say: Say, width: number | undefined): Pr
     const { columns, rows } = withReader(path, (db) => runQuery(db, sql))
     await say(`${question}\n\n${sql.replace(/^/gm, '    ')}\n\n${table(columns, rows, { width })}\n`)
   }
-}
-
-/** `command`: how this program is called. */
-function farewell({ mirror, parquet, ndjson }: Record<keyof typeof NAMES, string>, command: string): string {
-  const files = pairs([
-    [mirror, 'the mirror; any program that reads SQLite opens it'],
-    [parquet, 'a snapshot for DuckDB, pandas, Spark and others'],
-    [ndjson, 'the same as exact JSON, one task per line; docs/tools.md says what reads it'],
-  ])
-  return [
-    'The files are yours to look at:',
-    files.replace(/^/gm, '  '),
-    '',
-    'Try next:',
-    `  ${command} status --db ${mirror}`,
-    `  sqlite3 ${mirror} "SELECT * FROM task_overview LIMIT 3"`,
-    `  duckdb -c "SELECT system_status, count(*) FROM '${parquet}' GROUP BY 1"`,
-    '',
-    'Or play the service in one shell and mirror it from another:',
-    `  ${command} simulate --port 8080 --inserts-per-second 5`,
-    `  ${command} sync --base-url http://127.0.0.1:8080 --db try.sqlite`,
-  ].join('\n')
 }

@@ -1,5 +1,6 @@
 // `doctor`: what operators get wrong, checked in one go, each with what to do.
 import { EXIT } from '../errors.ts'
+import { calledAs } from '../shown.ts'
 import type { CommandSpec } from './shared/command.ts'
 
 export const doctor: CommandSpec = {
@@ -13,7 +14,8 @@ export const doctor: CommandSpec = {
     const { doctorText } = await import('./text/doctor.ts')
     const checks = await examine({ env: context.env, config: context.config, context })
     const isWell = checks.every(({ state }) => state !== 'wrong')
-    await context.print(context.json ? { schemaVersion: 1, ok: isWell, checks } : doctorText(checks, context.columns))
+    const text = () => doctorText(checks, context.columns, calledAs(context.env))
+    await context.print(context.json ? { schemaVersion: 1, ok: isWell, checks } : text())
     return isWell ? EXIT.done : EXIT.partial
   },
 }

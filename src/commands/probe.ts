@@ -16,7 +16,7 @@ export const probe: CommandSpec = {
     await context.print(context.json ? result : probeText(result, context.columns))
     if (exitCode === EXIT.done) return exitCode
     throw new MirrorError('key-refused', 'The service lists tasks, but refuses the key for single ones', {
-      hint: 'Check TASK_MIRROR_API_KEY, and in service.auth where and under which name it is sent.',
+      hint: 'Check the key, and how it is sent: service.auth.placement, name, prefix and on.',
     })
   },
 }

@@ -2,6 +2,7 @@
 
 import { MirrorError } from '../errors.ts'
 import { openToOthers, readNamedFile } from '../small-file.ts'
+import { beginsAtHome, WHOLE_PATH } from './whole-path.ts'
 
 export interface ApiKey {
   /** null where none is set. */
@@ -42,6 +43,9 @@ function readKeyFile(path: string): { text: string; warning: string | null } {
   const refuse = (what: string, cause?: unknown) => {
     const hint = cause === undefined ? 'Name the right file.' : 'Check the path and who may read it.'
     return invalid(`The file named by TASK_MIRROR_API_KEY_FILE (${path}) ${what}`, hint, cause)
+  }
+  if (beginsAtHome(path)) {
+    throw invalid(`TASK_MIRROR_API_KEY_FILE: expected ${WHOLE_PATH}, got "${path}"`, 'Name the right file.')
   }
   const { bytes, stats } = readNamedFile(path, { most: MOST_BYTES, pipe: true, refuse })
   return { text: bytes.toString(), warning: openToOthers('the API key', path, stats) }

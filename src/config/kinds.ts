@@ -1,6 +1,7 @@
 // The kinds of values that a configuration may hold, and what an error says was expected.
 import { z } from 'zod'
 import { LONGEST_MS } from './duration.ts'
+import { beginsAtHome, WHOLE_PATH } from './whole-path.ts'
 
 export const durationMs = (least: number) => z.int().min(least).max(LONGEST_MS)
 export const count = (least: number, most: number) => z.int().min(least).max(most)
@@ -13,9 +14,12 @@ export const text = (what?: string) =>
     .min(1, what === undefined ? what : expecting(what))
     .refine((value) => !value.includes('\0'), expecting(what ?? 'text without NUL'))
 
+/** Of a file or folder. */
+export const filePath = () => text().refine((path) => !beginsAtHome(path), expecting(WHOLE_PATH))
+
 /** SQLite's library leaves out white space around a name, and takes one of them for no file. */
 export const databaseFile = () =>
-  text().refine(
+  filePath().refine(
     (name) => name === name.trim() && name !== ':memory:' && !name.endsWith('/'),
     expecting('the name of a file, without white space around it'),
   )

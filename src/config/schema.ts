@@ -10,6 +10,7 @@ import {
   databaseFile,
   durationMs,
   expecting,
+  filePath,
   hasUserInfo,
   hostNames,
   httpUrl,
@@ -134,7 +135,7 @@ const s3 = section(DEFAULTS.export.s3, {
 })
 
 const exporting = section(DEFAULTS.export, {
-  dir: text().describe('Where snapshots are published if --out is not given; relative to the working directory.'),
+  dir: filePath().describe('Where snapshots are published if --out is not given; relative to the working directory.'),
   format: z.enum(FORMAT_NAMES).describe('Format of a snapshot in export.dir; --out has its own.'),
   compression: z.enum(COMPRESSIONS).describe('Compression of a snapshot in export.dir; snappy is for Parquet only.'),
   keep: count(1, 1_000_000)
@@ -178,7 +179,7 @@ const schedule = section(DEFAULTS.schedule, {
   hosts: hostNames().describe(
     'Host names under which the pages may be requested, besides IP addresses and localhost; others are refused (403).',
   ),
-  tokenFile: text()
+  tokenFile: filePath()
     .nullable()
     .describe(
       'File with a token that the status page and /metrics require, as Bearer token or as the password of Basic authentication; read at the start; null for none.',
@@ -195,7 +196,7 @@ const notify = section(DEFAULTS.notify, {
     .nullable()
     .describe('The same for export, as a separate check; null for none.'),
   insecureHosts: hostNames().describe('Hosts other than this machine that may be pinged over plain http.'),
-  metricsFile: text()
+  metricsFile: filePath()
     .nullable()
     .describe("File for metrics of the last runs, for node_exporter's textfile collector; null for none."),
 })

@@ -3,6 +3,9 @@ import { MirrorError } from '../errors.ts'
 import { refusePlainHttp } from '../http-policy.ts'
 import type { Config } from './schema.ts'
 
+/** What to do where no list is found. */
+export const CHECK_ADDRESS = 'Check service.baseUrl, path included: the list is asked for at BASE/tasks/list.'
+
 /** The configured base URL without a slash at its end. Throws `config-invalid` where there is none. */
 export function requireBaseUrl({ service: { baseUrl } }: Config): string {
   if (baseUrl !== null) return baseUrl.replace(/\/+$/, '')

@@ -38,9 +38,10 @@ export async function examine({ env, config, context }: Examined): Promise<Check
     loaded = await config()
   } catch (error) {
     if (!isMirrorError(error)) throw error
+    const { hint } = error
     return [
       node,
-      wrongBy('configuration', error),
+      ...error.message.split('\n').map((message) => wrongBy('configuration', { message, hint })),
       ...notLooked(AFTER_CONFIGURATION, 'the configuration cannot be read'),
     ]
   }

@@ -1,6 +1,7 @@
 // What a request or two tell of the service, the key and the clocks. Pure.
 import prettyMilliseconds from 'pretty-ms'
 import { isApart } from '../clock.ts'
+import { CHECK_ADDRESS } from '../config/target.ts'
 import { clockIs } from '../sync/conclude.ts'
 import type { Reached, Said } from '../sync/one-off/reach.ts'
 import { type Check, note, ok, wrong, wrongBy } from './check.ts'
@@ -21,7 +22,7 @@ export function serviceCheck(origin: string, { list, tookMs }: Reached): Check {
     ? wrong(
         name,
         `${origin} refuses to list tasks: ${said}`,
-        `${isBare ? 'An account that has no task yet may be answered so; if it has some, check' : 'Check'} service.baseUrl, path included: the list is asked for at BASE/tasks/list.`,
+        `${isBare ? 'An account that has no task yet may be answered so. ' : ''}${CHECK_ADDRESS}`,
       )
     : wrong(
         name,

@@ -48,11 +48,13 @@ export function owing(
   state: State,
   owed: RunMember | null,
   end: number | null = null,
-  { received, behind = null }: { received: number; behind?: Behind | null } = { received: 0 },
+  { received, behind = null, rests = [] }: { received: number; behind?: Behind | null; rests?: Basis[] } = {
+    received: 0,
+  },
 ): Debts {
   if (state.owed !== null || owed === null) return state
   const isOver = behind === null
-  const count = end === null ? null : { ...UNCOUNTED, end, behind, isOver, since: received, received }
+  const count = end === null ? null : { ...UNCOUNTED, end, behind, isOver, rests, since: received, received }
   return { owed, count, ahead: null, within: null }
 }
 
@@ -73,10 +75,10 @@ export function counted(before: State, fact: Fact, trial: Trial): State {
   if (showsAll(before, fact, trial) && holds(trial, 'counted: shows one that was met', fact.hasMember))
     return paid(fact.isWhole ? before : { ...before, basis: union(before.basis, ['even-cuts']) }, true)
   const { sent, received, fresh, hasMember, runGoesOn } = fact
-  const { start, end, isOver, behind } = sidesShown(before, fact, trial)
+  const { start, end, isOver, behind, rests } = sidesShown(before, fact, trial)
   const earlier = isOfAnother(before.count, fact) ? null : before.count
   const state = { ...before, ...edgesAfter(before, fact, earlier?.since ?? null) }
-  const begun = end === null ? null : { ...UNCOUNTED, end, behind, isOver, since: received, received }
+  const begun = end === null ? null : { ...UNCOUNTED, end, behind, isOver, rests, since: received, received }
   if (earlier === null) return { ...state, count: begun }
   if (!holds(trial, 'counted: read one after another', sent >= earlier.since)) return { ...state, count: earlier }
   const endsAt = end ?? Math.max(runGoesOn ?? 0, earlier.end)
@@ -88,7 +90,12 @@ export function counted(before: State, fact: Fact, trial: Trial): State {
   const from = earlier.start ?? (isLater ? start : null)
   // What is seen before it is known where the run begins may stand elsewhere.
   if (from === null) return { ...state, count: earlier }
-  const count = { ...earlier, ids: earlier.ids + fresh, hasMember: earlier.hasMember || hasMember }
+  // Another run of that createdAt may have come to end there, in front of another item of its createdAt.
+  const isApart = end !== null && behind?.id !== earlier.behind?.id
+  const count = {
+    ...{ ...earlier, ids: earlier.ids + fresh, hasMember: earlier.hasMember || hasMember },
+    rests: union(union(earlier.rests, rests), isApart ? ['ties-side-by-side'] : []),
+  }
   if (!isLater) return { ...state, count }
   if (earlier.start === null) return { ...state, count: { ...count, start, received } }
   const isEnough =
@@ -98,16 +105,7 @@ export function counted(before: State, fact: Fact, trial: Trial): State {
     end !== null && isEnough ? { ...count, received, isClosed: true, isOver: count.isOver && isOver } : count
   // In a list that was seen to move, where it begins is seen once more.
   if (!closed.isClosed || (state.drifts && (start === null || !count.isClosed))) return { ...state, count: closed }
-  // The run may have ended where an answer had room for more, or a window was refused.
-  const restsOnCuts = before.ended !== null || fact.kind === 'refused'
-  // Another run of that createdAt may have come to end there, in front of another item of its createdAt.
-  const isApart = behind?.id !== earlier.behind?.id
-  const basis: Basis[] = [
-    'held',
-    ...(isApart ? ['ties-side-by-side' as const] : []),
-    ...(restsOnCuts ? ['even-cuts' as const] : []),
-  ]
-  const all = paid({ ...state, basis: union(state.basis, basis) }, false)
+  const all = paid({ ...state, basis: union(state.basis, ['held', ...closed.rests]) }, false)
   // Nothing stands behind the run, and what stands before it has been met.
   return closed.isOver && state.floor?.moment === state.owed?.moment
     ? ended(all, ['held', 'nothing-hidden-behind'])
@@ -120,7 +118,7 @@ function isOfAnother(count: State['count'], { hasMember, runStart, runEnd, runGo
   return (runStart ?? -1) >= count.end || (runEnd ?? runGoesOn ?? 0) <= (count.start ?? 0)
 }
 
-const UNCOUNTED = { start: null, isClosed: false, hasMember: false, ids: 0 } as const
+const UNCOUNTED = { start: null, isClosed: false, hasMember: false, ids: 0 }
 
 /** Whether what stands behind the run may be the same: it is, or has its createdAt. */
 function isLike(one: Behind | null, other: Behind | null): boolean {
@@ -139,7 +137,7 @@ function hasRoomBehind(before: State, fact: Fact, trial: Trial): boolean {
   return end !== null && runGoesOn !== null && runGoesOn > (floor?.index ?? -1) && hasRoom(before, fact, trial)
 }
 
-/** Where the owed run begins and the index behind its end, null where this answer and the one before do not show it. */
+/** Where the owed run begins and the index behind its end, null where this answer and the one before do not show it; and what that rests on. */
 function sidesShown(before: State, fact: Fact, trial: Trial) {
   const { kind, skip, asked, count, first, firstId, runGoesOn, runStart, runEnd, behindId } = fact
   const { ahead, within, owed } = before
@@ -147,11 +145,22 @@ function sidesShown(before: State, fact: Fact, trial: Trial) {
   const isOther = kind === 'items' && first !== owed?.moment
   // The list may have moved between one from before the count and the end that began it.
   const isSince = (ahead?.sent ?? 0) >= (before.count?.since ?? 0)
-  const start = isNext(ahead, fact) && isSince && count > 0 && !isOther ? skip : runStart
-  if (hasRoomBehind(before, fact, trial)) return { start, end: runGoesOn, isOver, behind: null }
+  const beginsNext = isNext(ahead, fact) && isSince && count > 0 && !isOther
+  const start = beginsNext ? skip : runStart
+  const passed = beginsNext ? unreadOf(ahead) : []
+  if (hasRoomBehind(before, fact, trial))
+    return { start, end: runGoesOn, isOver, behind: null, rests: union(passed, ['even-cuts']) }
   if (within === null || !isNext(within, fact) || !(isOver || isOther))
-    return { start, end: runEnd, isOver, behind: { id: behindId, moment: fact.behind } }
-  return { start, end: within.index, isOver, behind: isOver ? null : { id: firstId, moment: first } }
+    return { start, end: runEnd, isOver, behind: { id: behindId, moment: fact.behind }, rests: passed }
+  const rests = union(passed, unreadOf(within))
+  if (isOther) return { start, end: within.index, isOver, behind: { id: firstId, moment: first }, rests }
+  const over = kind === 'refused' ? 'even-cuts' : 'nothing-hidden-behind'
+  return { start, end: within.index, isOver, behind: null, rests: union(rests, [over]) }
+}
+
+/** What cannot be read behind the edge is no part of the run. */
+function unreadOf(edge: Edge | null): Basis[] {
+  return edge !== null && edge.unread > 0 ? ['unread-apart'] : []
 }
 
 /** Whether the answer was asked for after the one that ends there, and begins behind what cannot be read there. */

@@ -34,7 +34,7 @@ export interface Fact {
   anchor: 'none' | 'tied' | 'shown'
   /** The last item in it that had been met, where it is `tied`. */
   anchorId: string | null
-  /** The first item, kept only where the answer holds nothing else, or it is the floor's last item or may stand behind the run that is owed. */
+  /** The first item, kept only where the answer shows no anchor or nothing else, or it is the floor's last item or may stand behind the run that is owed. */
   firstId: string | null
   lastId: string | null
   /** createdAt of the first and of the last item. */
@@ -108,7 +108,7 @@ export function factOf(answer: ListAnswer, state: Known, seen: ReadonlySet<strin
     ...{ skip, asked, sent, received, kind, count, metPrefix },
     anchor,
     anchorId: anchor === 'tied' ? (ids[last] as string) : null,
-    firstId: count === 1 || ids[0] === floorId || isOther(answer, state) ? (ids[0] ?? null) : null,
+    firstId: anchor === 'none' || count === 1 || ids[0] === floorId || isOther(answer, state) ? (ids[0] ?? null) : null,
     lastId: ids[count - 1] ?? null,
     floorAt: floorId === null || !ids.includes(floorId) ? null : skip + ids.lastIndexOf(floorId),
     isFloorAlone: state.empty?.place === null && floorId !== null && isAlone(answer, ids.lastIndexOf(floorId)),

@@ -1,5 +1,6 @@
 // Judges a walk by its evidence, line by line in the order in which it came. The kernel asks it during the walk, and
 // `verify --proof` gives it the same lines again. It knows no ids but those that facts name. Pure.
+import { keepLatest } from '../bounded.ts'
 import type { ConditionName } from './conditions.ts'
 import { type Counts, countsFor, owing } from './counting.ts'
 import type { Fact } from './facts.ts'
@@ -40,7 +41,7 @@ export type Line =
 export class Unproven extends Error {}
 
 /** Raised with every change of a rule or of what a line says: evidence by other rules proves nothing by these. */
-export const RULES_NUMBER = 21
+export const RULES_NUMBER = 22
 
 /** Evidence by the rules of another version. */
 export class OtherRules extends Unproven {}
@@ -57,7 +58,7 @@ export type MissingLink =
 /** Most ids of a run that are kept while it is counted: a longer run cannot be proven. */
 export const LARGEST_RUN = 300_000
 /** Answers that a walk may still take in. */
-const MOST_TOLD = 64
+export const MOST_TOLD = 64
 
 /** The state for another process to go on from: what was begun with answers that are forgotten is left out. */
 export function resumed(state: State): State {
@@ -68,9 +69,9 @@ export class Judge {
   state: State
   spoiled: MissingLink | null
   /** Ids were seen behind the floor, and not taken in since: the list does not end there. */
-  isAhead = false
+  protected isAhead = false
   /** Ids of a run that was counted are still to be marked. */
-  isToMark = false
+  protected isToMark = false
   /** Answers that may still be taken in, by their handles; and the one that was taken in last. */
   readonly #told = new Map<number, Told>()
   #last: Told | null = null
@@ -83,12 +84,9 @@ export class Judge {
   }
 
   /** An answer; `handle` names its window for `take`. Returns what it says of the run that is owed. */
-  tell(answer: Fact, handle: number | null): Counts | null {
+  protected hearAnswer(answer: Fact, handle: number | null): Counts | null {
     if (handle !== null && answer.kind === 'items') this.#told.set(handle, asTold(answer, this.state))
-    for (const first of this.#told.keys()) {
-      if (this.#told.size <= MOST_TOLD) break
-      this.#told.delete(first)
-    }
+    keepLatest(this.#told, MOST_TOLD)
     const fact = trusted(this.state, answer)
     this.state = heard(this.state, answer)
     if (fact === null) return null
@@ -98,11 +96,6 @@ export class Judge {
     if (counts !== null && counts !== 'counts') this.isToMark = true
     if ((this.state.count?.ids ?? 0) > LARGEST_RUN) this.state = { ...this.state, count: null }
     return counts
-  }
-
-  /** Whether the window may still be taken in. */
-  remembers(handle: number): boolean {
-    return this.#told.has(handle)
   }
 
   /** Whether the window joins if it is taken in now. */
@@ -126,7 +119,7 @@ export class Judge {
    * The window is taken in, and its items are met from now on. A walk that takes in what does not join is not complete.
    * Returns the window's fact where it has joined and brought something.
    */
-  take(handle: number): Fact | null {
+  protected hearTaken(handle: number): Fact | null {
     const fact = this.#recall(handle)
     const link = fact === undefined ? 'every window that is taken in was told' : linkOf(this.state, fact, this.#trial)
     const missing = typeof link === 'string' ? link : null
@@ -156,7 +149,7 @@ export class Judge {
   }
 
   /** Claims the end of the list or the range, by what was taken in last; whether that is proven now and was not before. */
-  end(): boolean {
+  protected end(): boolean {
     const last = this.#last
     if (last === null || this.spoiled !== null || this.isToMark || this.state.ended !== null) return false
     const ended = atEnd(this.state, recalled(last, this.state), this.isAhead, this.#trial)
@@ -165,7 +158,7 @@ export class Judge {
   }
 
   /** Missing for good if another process goes on now: the ids of a counted run that have not been marked would be forgotten. */
-  get unmarked(): MissingLink | null {
+  protected get unmarked(): MissingLink | null {
     return this.isToMark ? 'every run that was counted was marked' : null
   }
 
@@ -186,8 +179,8 @@ export class Judge {
 
   /** Everything but the first line and the last one. Throws `Unproven` where a line cannot follow those before it. */
   hear(line: Line): void {
-    if (line.op === 'told') this.tell(line.fact, line.handle)
-    else if (line.op === 'taken') this.take(line.handle)
+    if (line.op === 'told') this.hearAnswer(line.fact, line.handle)
+    else if (line.op === 'taken') this.hearTaken(line.handle)
     else if (line.op === 'marked') this.isToMark = false
     else if (line.op === 'filtered') this.filter()
     else if (line.op === 'resumed') this.#resume()

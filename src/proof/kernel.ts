@@ -1,12 +1,12 @@
 // The kernel of proof: it is told every answer of a walk, in the order in which they came, and which windows the walk takes in.
-// It alone says `complete`; the walk may waste requests or give up, but it cannot claim (docs/proof.md). It makes facts of
-// answers, which the judge goes by, and keeps them as the evidence of the walk.
+// It alone says `complete`; the walk may waste requests or give up, but it cannot claim (docs/proof.md). It is a judge that makes the
+// facts that it goes by of answers, and keeps them as the evidence of the walk.
+import { keepLatest } from '../bounded.ts'
 import type { Moment } from '../task.ts'
 import { idsFor } from './counting.ts'
 import { type Fact, factOf, type ListAnswer } from './facts.ts'
-import { Judge, type Line, type MissingLink, RULES_NUMBER, resumed } from './judge.ts'
-import type { Seam } from './rules.ts'
-import type { EmptyIndex, State, WalkRange } from './state.ts'
+import { Judge, type Line, type MissingLink, MOST_TOLD, RULES_NUMBER, resumed } from './judge.ts'
+import type { State, WalkRange } from './state.ts'
 
 /** What another process needs to go on: plain data. */
 export interface Saved {
@@ -19,10 +19,9 @@ export interface Saved {
 /** Most ids seen behind the floor that are kept. One would be enough to deny an end. */
 const MOST_AHEAD = 20_000
 
-export class Kernel {
-  readonly #judge: Judge
+export class Kernel extends Judge {
   /** Ids of the answers that may still be taken in, by their handles. */
-  readonly #told = new Map<number, readonly string[]>()
+  readonly #idsOf = new Map<number, readonly string[]>()
   /**
    * Ids that were seen behind the floor and have not been taken in since. One that was not seen in the same answer as the
    * floor may stand in front of it by now: it is forgotten when a window joins that was asked for after this time.
@@ -31,7 +30,7 @@ export class Kernel {
   #isLost = false
   /** Ids of the owed run seen since it was measured; those of a run that was counted, which are still to be marked. */
   readonly #seen = new Set<string>()
-  #counted: ReadonlySet<string> = new Set()
+  readonly #counted = new Set<string>()
   readonly #hasRange: boolean
   #answers: number
   /** Answers that other processes were given. */
@@ -39,19 +38,15 @@ export class Kernel {
   #evidence: Line[]
 
   constructor(range: WalkRange | null, saved: Saved | null = null) {
-    this.#judge = saved === null ? new Judge(range) : new Judge(range, saved.state, saved.spoiled)
+    super(range, saved?.state, saved?.spoiled)
     this.#evidence = [saved === null ? { op: 'begun', range, rules: RULES_NUMBER } : { op: 'resumed' }]
     this.#hasRange = range !== null
     this.#before = saved?.answers ?? 0
     this.#answers = this.#before
   }
 
-  get state(): State {
-    return this.#judge.state
-  }
-
   save(): Saved {
-    return { state: resumed(this.state), spoiled: this.#judge.spoiled ?? this.#judge.unmarked, answers: this.#answers }
+    return { state: resumed(this.state), spoiled: this.spoiled ?? this.unmarked, answers: this.#answers }
   }
 
   /** Lines of evidence since the last call, in order. */
@@ -69,44 +64,31 @@ export class Kernel {
     const told = { ...answer, sent, received: this.#answers }
     const before = this.state
     const fact = factOf(told, before, this.#seen, this.#hasRange)
-    const counts = this.#judge.tell(fact, handle)
+    const counts = this.hearAnswer(fact, handle)
     const ofRun = counts === null ? [] : idsFor(before, counts, told, this.#seen)
     if (counts === 'counts') for (const id of ofRun) this.#seen.add(id)
-    else if (counts !== null) this.#counted = new Set(ofRun)
+    else if (counts !== null) for (const id of ofRun) this.#counted.add(id)
     if ((this.state.count?.ids ?? 0) === 0) this.#seen.clear()
-    if (handle !== null) {
-      this.#told.set(handle, answer.ids)
-      for (const first of this.#told.keys()) {
-        if (this.#judge.remembers(first)) break
-        this.#told.delete(first)
-      }
+    if (handle !== null && fact.kind === 'items') {
+      this.#idsOf.set(handle, answer.ids)
+      keepLatest(this.#idsOf, MOST_TOLD)
       this.#lookAhead(fact, answer)
     }
-    this.#judge.isAhead = this.#ahead.size > 0
-    this.#note({ op: 'told', handle, fact, ahead: this.#judge.isAhead })
-  }
-
-  /** Whether the window joins if it is taken in now. */
-  joins(handle: number): boolean {
-    return this.#judge.joins(handle)
-  }
-
-  /** How the window stands to what has joined. */
-  seam(handle: number): Seam {
-    return this.#judge.seam(handle)
+    this.isAhead = this.#ahead.size > 0
+    this.#note({ op: 'told', handle, fact, ahead: this.isAhead })
   }
 
   /** The window is taken in, and its items are met from now on. A walk that takes in what does not join is not complete. */
   take(handle: number): void {
-    for (const id of this.#told.get(handle) ?? []) this.#ahead.delete(id)
-    this.#told.delete(handle)
-    const joined = this.#judge.take(handle)
+    for (const id of this.#idsOf.get(handle) ?? []) this.#ahead.delete(id)
+    this.#idsOf.delete(handle)
+    const joined = this.hearTaken(handle)
     if (joined !== null) {
       for (const [id, received] of this.#ahead) if (received <= joined.sent) this.#ahead.delete(id)
       this.#isLost = false
     }
-    this.#judge.isAhead = this.#ahead.size > 0
-    this.#note({ op: 'taken', handle, ahead: this.#judge.isAhead })
+    this.isAhead = this.#ahead.size > 0
+    this.#note({ op: 'taken', handle, ahead: this.isAhead })
   }
 
   /** The run of equal createdAt that is owed: tasks of it may have been passed over. Undefined where none is. */
@@ -114,23 +96,25 @@ export class Kernel {
     return this.state.owed?.moment
   }
 
-  /** The run of the floor is owed from now on: the list may end with it. */
-  owe(): void {
-    if (this.#judge.owe()) this.#note({ op: 'owed' })
+  override owe(): boolean {
+    const isNew = super.owe()
+    if (isNew) this.#note({ op: 'owed' })
+    return isNew
   }
 
-  /** Answers leave items out. */
-  filter(): void {
-    this.#judge.filter()
+  override filter(): void {
+    super.filter()
     this.#note({ op: 'filtered' })
   }
 
   /** The ids of a run that was counted just now, which are to be marked: they are met from now on. */
   takeCounted(): string[] {
-    if (!this.#judge.isToMark) return []
-    this.#judge.isToMark = false
+    if (!this.isToMark) return []
+    this.isToMark = false
     this.#note({ op: 'marked' })
-    return [...this.#counted]
+    const ids = [...this.#counted]
+    this.#counted.clear()
+    return ids
   }
 
   /** The end of the list was shown, and not only by an answer with room for more. */
@@ -138,28 +122,13 @@ export class Kernel {
     return this.state.ended?.includes('held') === true
   }
 
-  /** Nothing stood there: what the walk has to come behind for "passed". */
-  get emptyIndex(): EmptyIndex | null {
-    return this.state.empty
-  }
-
-  /** Everything that was listed at a moment of this walk has been met: see "passed". */
-  get hasPassed(): boolean {
-    return this.#judge.hasPassed
-  }
-
-  /** Nothing that is read from now on makes the walk complete. */
-  get isSpoiled(): boolean {
-    return this.#judge.spoiled !== null
-  }
-
   /**
    * The first link that is missing; null where every task that stayed has been met: of the list or the range, or (not
    * `isWhole`) of what stands at or before the end of the window that joined last.
    */
-  missing(isWhole = true): MissingLink | null {
-    if (isWhole && this.#judge.end()) this.#note({ op: 'ended' })
-    return this.#judge.missing(isWhole)
+  override missing(isWhole = true): MissingLink | null {
+    if (isWhole && this.end()) this.#note({ op: 'ended' })
+    return super.missing(isWhole)
   }
 
   /** The walk is over, and nothing is `missing`: the last line of its evidence. */

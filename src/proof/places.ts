@@ -76,8 +76,9 @@ export function placed(before: State, fact: Fact, trial: Trial): State {
   )
   if (over === undefined) return { ...state, pending }
   const rests = over.kind === 'refused' ? [...over.rests, 'even-cuts' as const] : over.rests
-  const debts = owing(state, over.but, behindRun(state, over), over)
-  return ended({ ...state, ...debts }, union(rests, ['nothing-hidden-behind']))
+  const basis = union(rests, ['nothing-hidden-behind'])
+  const debts = owing(state, over.but, behindRun(state, over), { received: over.received, rests: basis })
+  return ended({ ...state, ...debts }, basis)
 }
 
 /** The index behind the floor's run, where what was read directly behind the floor shows that. */

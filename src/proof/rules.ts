@@ -121,11 +121,16 @@ export function joined(state: State, fact: Fact, { sight, rests }: { sight: Sigh
     ...state,
     ...(isPlaced ? owing(state, but, behindRun(state, sight), { received, behind }) : owingTied(state, but, fact)),
     floor,
-    pending: pending.filter((one) => one.from > index && one.sent >= received),
+    pending: pending.filter((one) => one.from > index && one.sent >= received && !beginsTied(one, last)),
     empty: isPlaced ? emptyHeld(state, index, sight.heldAt) : emptyBehind(state, fact),
     ...cutsSeen(state, behindFloor(fact)),
     basis: union(state.basis, rests),
   }
+}
+
+/** It may show the floor's last item behind ties of it that were not met: when it was told, that was not met either. */
+function beginsTied({ kind, first }: Sight, last: Moment): boolean {
+  return kind === 'items' && first === last
 }
 
 /** The state with its end, where the window that joined last, or the one before, shows that of the list or of the range. */

@@ -70,6 +70,8 @@ interface Count {
   /** Nothing stood there. */
   isOver: boolean
   start: number | null
+  /** What the looks at its sides rest on. */
+  rests: Basis[]
   /** Its end was seen again, where it was, with as many ids as it is long. */
   isClosed: boolean
   /** The run's member is among them. */

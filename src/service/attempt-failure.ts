@@ -1,5 +1,6 @@
 // An attempt that failed, and what its caller is told once it is not tried again. Pure.
 import { type ErrorFacts, MirrorError } from '../errors.ts'
+import type { KeySent } from './key.ts'
 import { type AttemptOutcome, type Operation, RETRY_POLICY } from './retry-policy.ts'
 import type { Failed, FailureReason, Refused } from './service.ts'
 
@@ -50,8 +51,9 @@ interface AttemptedRequest {
   /** Without the query, which may hold the key. */
   path: string
   attempts: number
-  /** Whether this operation carried the key. */
-  keySent: boolean
+  key: KeySent
+  /** Whether it goes by a proxy. */
+  proxied: boolean
   /** Takes the key out of what the service said. */
   scrub(text: string): string
 }
@@ -83,12 +85,21 @@ export function finalAnswer(last: AttemptFailure, asked: AttemptedRequest): Refu
   }
 }
 
+/** The prefix is not repeated: it may be the key, in the wrong place. */
+const KEY_HINT: Readonly<Record<KeySent, string>> = {
+  none: 'Put it into a file and name that in TASK_MIRROR_API_KEY_FILE; service.auth.placement, name, prefix and on say how it is sent.',
+  kept: 'A key is set, but service.auth.placement and on keep it from this request.',
+  sent: 'Check the key, and how it is sent: service.auth.placement, name, prefix and on.',
+  'prefixed-twice':
+    'The key already begins with what service.auth.prefix adds ("Bearer " by default): set the key alone, or the prefix to "".',
+}
+
 function keyRefused(last: AttemptFailure, asked: AttemptedRequest): MirrorError {
-  const what = asked.keySent ? 'The service refuses the key' : 'The service asks for a key'
-  const where = 'in service.auth where, under which name and on which operations it is sent'
+  const isSent = asked.key === 'sent' || asked.key === 'prefixed-twice'
+  const what = isSent ? 'The service refuses the key' : 'The service asks for a key'
   return new MirrorError('key-refused', `${what} (${statusOf(last)} for ${target(asked)})`, {
     facts: factsOf(last, asked),
-    hint: `${asked.keySent ? 'Check' : 'Set'} TASK_MIRROR_API_KEY, and ${where}.`,
+    hint: KEY_HINT[asked.key],
   })
 }
 
@@ -99,16 +110,28 @@ function redirected(last: AttemptFailure, asked: AttemptedRequest): MirrorError 
   })
 }
 
+/** What to do where the service does not answer. */
+export const CHECK_REACH = 'Check service.baseUrl, the network and service.proxy, then run the same command again.'
+
 function unreachable(last: AttemptFailure, asked: AttemptedRequest, message: string): MirrorError {
   const untrusted = last.outcome === 'untrusted'
-  const what = untrusted ? 'does not prove its identity' : `cannot be reached${times(asked.attempts)}`
-  return new MirrorError('service-unreachable', `${asked.origin} ${what}: ${message}`, {
+  const who = isOfProxy(last, asked) ? 'The proxy (service.proxy)' : asked.origin
+  const way = asked.proxied && who === asked.origin ? ' by way of service.proxy' : ''
+  const what = untrusted ? 'does not prove its identity' : `cannot be reached${way}${times(asked.attempts)}`
+  return new MirrorError('service-unreachable', `${who} ${what}: ${message}`, {
     facts: factsOf(last, asked),
     hint: untrusted
       ? 'Check the host of service.baseUrl; a private certificate authority is trusted with NODE_EXTRA_CA_CERTS.'
-      : 'Check service.baseUrl, the network and service.proxy, then run the same command again.',
+      : CHECK_REACH,
     cause: last.detail.cause,
   })
+}
+
+/** Of a tunnel this machine looks up and dials the proxy only. */
+function isOfProxy({ detail: { cause } }: AttemptFailure, { proxied }: AttemptedRequest): boolean {
+  return (
+    proxied && cause instanceof Error && 'syscall' in cause && /^(connect|getaddrinfo)$/.test(String(cause.syscall))
+  )
 }
 
 function factsOf(last: AttemptFailure, asked: AttemptedRequest): ErrorFacts {

@@ -8,7 +8,7 @@ import { AnswerJudge, isSuccess, type JudgeOptions, type ServiceRequest, type Wa
 import { AttemptFailure, finalAnswer } from './attempt-failure.ts'
 import { type ConnectionOptions, openConnections } from './connections.ts'
 import { exchange, orAborted } from './exchange.ts'
-import { type Auth, checkAuth, checkKey, credentialsFor, withoutKey } from './key.ts'
+import { type Auth, checkAuth, checkKey, credentialsFor, keySent, withoutKey } from './key.ts'
 import { Pacing, type PacingOptions, type WaitReason } from './pacing.ts'
 import type { ResponseInfo } from './response-info.ts'
 import { backOffMs, RETRY_POLICY } from './retry-policy.ts'
@@ -56,7 +56,10 @@ class Client implements Service {
   readonly #pacing: Pacing
   readonly #connections: ReturnType<typeof openConnections>
   readonly #judge: AnswerJudge
-  readonly #traffic = { requests: 0, retries: 0, bytes: 0, inFlight: 0, oldestMs: 0, skew: null as Skew | null }
+  readonly #traffic = {
+    ...{ requests: 0, retries: 0, succeeded: 0, bytes: 0, inFlight: 0, oldestMs: 0 },
+    skew: null as Skew | null,
+  }
   /** The end of the run and `close`, with the reason that everybody is to get. */
   readonly #end = new AbortController()
   readonly #onAbort = () => this.#stop('Stopped before the service had answered')
@@ -175,10 +178,10 @@ class Client implements Service {
     } catch (error) {
       if (!(error instanceof AttemptFailure)) throw error
       this.#options.log?.('no-answer', { ...error.facts, operation, attempts })
-      const { header, query } = credentialsFor(operation, this.#options.auth, this.#options.apiKey)
-      const keySent = header !== null || query !== ''
+      const { auth, apiKey, proxy } = this.#options
+      const key = keySent(operation, auth, apiKey)
       const { origin } = this.#address
-      return finalAnswer(error, { operation, origin, path, attempts, keySent, scrub: this.#scrub })
+      return finalAnswer(error, { operation, origin, path, attempts, key, proxied: Boolean(proxy), scrub: this.#scrub })
     }
   }
 
@@ -197,6 +200,7 @@ class Client implements Service {
       const answer = await this.#judge.judge(request, response, wanted, startedAt)
       this.#pacing.heard('well', startedAt)
       this.#trouble = null
+      this.#traffic.succeeded += 1
       return answer
     } catch (error) {
       if (error instanceof AttemptFailure) this.#learn(error, startedAt, dispatcher)

@@ -1,4 +1,5 @@
 // How old an answer is, by its headers: a cache may give again what was said before. Nothing of requests.
+import { keepLatest } from '../bounded.ts'
 import { type Headers, headerText } from './response-info.ts'
 
 /** Where caches say whether they answered themselves: RFC 9211, and what proxies and CDNs sent before it. */
@@ -55,10 +56,7 @@ export function dateWatch(first: readonly Came[] = []): (came: Came) => number {
       return came.startedAt - before.receivedAt
     earlier.delete(came.question)
     earlier.set(came.question, came)
-    for (const question of earlier.keys()) {
-      if (earlier.size <= MOST_QUESTIONS) break
-      earlier.delete(question)
-    }
+    keepLatest(earlier, MOST_QUESTIONS)
     return 0
   }
 }

@@ -65,6 +65,17 @@ export function credentialsFor(operation: 'list' | 'get', auth: Auth, key: strin
   return { header: null, query: `?${encodeURIComponent(auth.name)}=${encodeURIComponent(key)}` }
 }
 
+/** What a request carries: a key that it has, that is kept from it, or that stands behind its own prefix twice. */
+export type KeySent = 'none' | 'kept' | 'sent' | 'prefixed-twice'
+
+export function keySent(operation: 'list' | 'get', auth: Auth, key: string | null): KeySent {
+  if (key === null) return 'none'
+  const { header, query } = credentialsFor(operation, auth, key)
+  if (header === null) return query === '' ? 'kept' : 'sent'
+  const isTwice = auth.prefix.trim() !== '' && key.toLowerCase().startsWith(auth.prefix.toLowerCase())
+  return isTwice ? 'prefixed-twice' : 'sent'
+}
+
 /** Tells one key from another without giving it away: the first 16 hex digits of a salted SHA-256. */
 export function fingerprint(key: string, salt: string): string {
   // The lengths keep ("ab", "c") and ("a", "bc") apart.

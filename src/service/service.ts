@@ -66,6 +66,8 @@ export function ageOfAnswer(answer: Answer<unknown>): number {
 export interface Traffic {
   requests: number
   retries: number
+  /** Of the requests; absent where nobody counts them. */
+  succeeded?: number
   /** Bytes of bodies after decompression. */
   bytes: number
   /** Time spent waiting because the service asked for it or a retry backed off, ms. */

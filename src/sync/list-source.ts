@@ -11,7 +11,7 @@ import { SMALL_WINDOW, type WalkWindow } from './window-size.ts'
 import type { Writer } from './writer/thread.ts'
 import type { ParsedList } from './writer/writing.ts'
 
-type EarlyAnswer = { askedAfter: number } & (
+type EarlyAnswer = { sent: number } & (
   | { kind: 'parsed'; parsed: ParsedList; startedAt: number; serviceDate: number | null; ageMs: number }
   | { kind: 'refused' | 'failed'; reason: string; message: string; status: number | null }
 )
@@ -102,7 +102,7 @@ export class ListSource implements WindowSource {
     if (early !== undefined && answer.kind === 'failed' && answer.reason === 'too-large')
       answer = await this.#ask(skip, take, { maxRetries })
     this.#given += 1
-    const asked = { skip, asked: take, number: this.#given, askedAfter: answer.askedAfter }
+    const asked = { skip, asked: take, sent: answer.sent, received: this.#given }
     if (answer.kind !== 'parsed') return { ...answer, ...asked }
     const { startedAt, serviceDate, ageMs } = answer
     const { handle, count } = answer.parsed
@@ -146,7 +146,7 @@ export class ListSource implements WindowSource {
 
   async #ask(skip: number, take: number, bounds: AskBounds): Promise<EarlyAnswer> {
     const { service, size } = this.#options
-    const askedAfter = this.#given
+    const sent = this.#given
     const answer = await service.list({ skip, take }, (raw) => this.#decode(raw), {
       signal: this.#over.signal,
       discard: ({ handle }) => void this.#options.writer.dropWindow(handle).catch(() => undefined),
@@ -159,12 +159,12 @@ export class ListSource implements WindowSource {
       if (take >= Math.min(SMALL_WINDOW, size.window)) size.saw(count, answer.bytes)
       this.#end.saw(skip, take, count)
       const ageMs = ageOfAnswer(answer)
-      return { kind: 'parsed', parsed, startedAt, serviceDate, ageMs, askedAfter: ageMs > 0 ? 0 : askedAfter }
+      return { kind: 'parsed', parsed, startedAt, serviceDate, ageMs, sent: ageMs > 0 ? 0 : sent }
     }
     const { message, httpStatus: status } = answer
-    if (answer.kind === 'refused') return { kind: 'refused', reason: 'status', message, status, askedAfter }
+    if (answer.kind === 'refused') return { kind: 'refused', reason: 'status', message, status, sent }
     if (answer.reason === 'too-large' && bounds.maxBytes === undefined) size.failed(take)
-    return { kind: 'failed', reason: answer.reason, message, status, askedAfter }
+    return { kind: 'failed', reason: answer.reason, message, status, sent }
   }
 
   async #decode(raw: Uint8Array<ArrayBuffer>): Promise<ParsedList> {

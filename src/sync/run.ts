@@ -2,6 +2,7 @@
 import { exitCodeOf, isMirrorError, MirrorError, worstExitCode } from '../errors.ts'
 import type { Gathering } from '../mirror/commits.ts'
 import { LARGE_WAL, LARGE_WAL_BYTES } from '../mirror/wal.ts'
+import { CHECK_REACH } from '../service/attempt-failure.ts'
 import type { Service } from '../service/service.ts'
 import { countText, severalText } from '../shown.ts'
 import { seeAccount } from './account.ts'
@@ -86,7 +87,7 @@ async function runWith(writer: Writer, given: Service | null, begun: Begun): Pro
     await writer.drain()
     if (first.length > 0) await learn(run, { first_answers: first })
   } catch (thrown) {
-    tally.error = time.reached() && isMirrorError(thrown, 'interrupted') ? durationReached(service.trouble()) : thrown
+    tally.error = time.reached() && isMirrorError(thrown, 'interrupted') ? durationReached(service) : thrown
     // Windows on their way when something else ended the run.
     await writer.drain().catch((failure: unknown) => tally.codes.push(exitCodeOf(failure)))
   }
@@ -250,8 +251,15 @@ async function isListEmpty(run: Run): Promise<boolean> {
   return answer.kind === 'ok' && answer.value.count === 0
 }
 
-/** `trouble`: what kept the service from answering until then. */
-function durationReached(trouble: string | null): MirrorError {
+function durationReached(service: Service): MirrorError {
+  const trouble = service.trouble()
+  const { requests, succeeded } = service.traffic()
+  if (requests > 0 && succeeded === 0) {
+    const why = trouble ?? 'no answer had come'
+    return new MirrorError('duration-reached', `No request succeeded before --max-duration was reached: ${why}`, {
+      hint: CHECK_REACH,
+    })
+  }
   const cause = trouble === null ? '' : `; the service was failing: ${trouble}`
   return new MirrorError('duration-reached', `The run has reached --max-duration; its progress is kept${cause}`, {
     hint: 'The next run goes on from there.',

@@ -19,8 +19,8 @@ import {
   UNREADABLE_IN_A_ROW,
 } from './reader.ts'
 import { ofRepeats } from './repeats.ts'
-import { Search } from './search.ts'
-import type { ItemsWindow, StepResult, WalkStep, WindowAnswer } from './source.ts'
+import { firstBeyond } from './search.ts'
+import type { ItemsWindow, WalkStep, WindowAnswer } from './source.ts'
 import { payAtEnd } from './ties.ts'
 
 /** More positions in a row are not passed one by one. */
@@ -69,7 +69,7 @@ export async function* goOnBehind(
       return yield* claimEnd(ongoing, { ...last, index: repeats.index }, { repeats: true })
     }
     const isNext = isNew && place === null
-    const grows = isNext && kernel.emptyIndex === null && (await measureGrowth(ongoing, last, window))
+    const grows = isNext && kernel.state.empty === null && (await measureGrowth(ongoing, last, window))
     if (isNew && !byPlace && !grows) await goesFar(ongoing, window.skip)
     reader.source.prefetch([])
     if (isNext && byPlace && !grows) return yield* joinByPlace(ongoing, last, passed, window)
@@ -124,18 +124,14 @@ async function readBehind(
 }
 
 /** Between two positions, of which the second one brings something: where answers begin to do so. */
-async function firstAnswered(reader: Reader, from: number, to: number, passed: readonly Passed[]): Promise<number> {
-  const search = Search.between(from, to)
+function firstAnswered(reader: Reader, from: number, to: number, passed: readonly Passed[]): Promise<number> {
   const isFailing = passed.at(-1)?.kind === 'failed'
-  while (!search.isClosed) {
+  return firstBeyond(from, to, async (place) => {
     const answer = isFailing
-      ? await reader.look(search.place, 1, { once: true, maxRetries: 1 })
-      : await glanceAt(reader, search.place)
-    const isAnswered = answer.kind === 'items' && (isFailing || answer.ids.length > 0)
-    if (isAnswered) search.tooFar()
-    else search.tooNear()
-  }
-  return search.far as number
+      ? await reader.look(place, 1, { once: true, maxRetries: 1 })
+      : await glanceAt(reader, place)
+    return answer.kind === 'items' && (isFailing || answer.ids.length > 0)
+  })
 }
 
 async function readUnproven(reader: Reader, place: number): Promise<ItemsWindow | 'moved'> {
@@ -166,13 +162,13 @@ async function* joinByPlace(
   const again = await seeLast(reader, last)
   // Where that shows no more than before, the walk goes on, and is partial.
   const isHere = last.id === null || placeIn(last, again) === last.index
-  if (!kernel.joins(window.handle) && !(isHere && (passed.length > 0 || ongoing.isUnpaid || kernel.isSpoiled))) {
+  if (!kernel.joins(window.handle) && !(isHere && (passed.length > 0 || ongoing.isUnpaid || kernel.spoiled !== null))) {
     reader.drop(window)
     return 'moved'
   }
   yield* setAside(last, passed)
   // Something had been seen further down: it is not the end that moves. Else one that grows as it is read would be read on and on.
-  if (kernel.emptyIndex === null || reader.furthest >= window.skip + window.ids.length) ongoing.end.passedBy()
+  if (kernel.state.empty === null || reader.furthest >= window.skip + window.ids.length) ongoing.end.passedBy()
   const notBelow = passed.some((answer) => answer !== null) ? window.skip : chain.notBelow
   ongoing.chain = { ...chain, notBelow, filtered: chain.filtered || leavesOut }
   return { kind: 'window', window, follows: passed.length === 0 }
@@ -227,7 +223,7 @@ function seeLast(reader: Reader, { id, index, runStart }: LastItem, take = 1): P
 }
 
 /** Positions that cannot be read are set aside. */
-function* setAside({ id, index }: LastItem, passed: readonly Passed[]): Generator<WalkStep, void, StepResult> {
+function* setAside({ id, index }: LastItem, passed: readonly Passed[]): Generator<WalkStep, void> {
   for (const [at, answer] of passed.entries()) {
     if (answer === null) continue
     const identity = `${at} behind ${id ?? 'nothing'}`
@@ -238,7 +234,9 @@ function* setAside({ id, index }: LastItem, passed: readonly Passed[]): Generato
 /** What will be asked for if the list ends here, in any order. The last item will not: it has to be seen after that. */
 function foresee(ongoing: OngoingWalk, { index }: LastItem): void {
   const { reader, end } = ongoing
-  if (end.hasMoved || reader.kernel.emptyIndex !== null || !looksFurther(ongoing, index + 1)) return
+  const isStill = !end.hasMoved && end.foreseen < TRIES && reader.kernel.state.empty === null
+  if (!isStill || !looksFurther(ongoing, index + 1)) return
+  end.foreseen += 1
   const further = placesFurther(ongoing, index + 1).map((skip) => ({ skip, take: probeSize(reader) }))
   reader.source.prefetch([{ skip: index + 1, take: reader.take }, ...further])
 }

@@ -6,7 +6,7 @@ import { endIfSpent, readAgain } from './further.ts'
 import { isListEmpty } from './guards.ts'
 import type { OngoingWalk, Steps } from './ongoing-walk.ts'
 import { glanceAt, isNothing, type Reading } from './reader.ts'
-import { Search } from './search.ts'
+import { firstBeyond } from './search.ts'
 import type { ItemsWindow } from './source.ts'
 
 export async function* onUnreadable(ongoing: OngoingWalk, reading: Reading & { kind: 'unreadable' }): Steps<Onward> {
@@ -52,12 +52,8 @@ export async function* onNothing(ongoing: OngoingWalk, reading: Reading & { kind
 /** Nothing where something stood: the next window begins as far down as anything is given, until one does so in vain. */
 async function toLimit(ongoing: OngoingWalk): Promise<Onward> {
   const { chain, reader, skip } = ongoing
-  const search = Search.between(chain.lastSeen.skip + 1, skip)
-  while (!search.isClosed) {
-    if (isNothing(await glanceAt(reader, search.place))) search.tooFar()
-    else search.tooNear()
-  }
-  const limit = (search.far as number) - 1
+  const givesNothing = async (place: number) => isNothing(await glanceAt(reader, place))
+  const limit = (await firstBeyond(chain.lastSeen.skip + 1, skip, givesNothing)) - 1
   if (limit === chain.lastSeen.skip && limit === ongoing.limit) return { kind: 'stop', reason: 'skip-limit' }
   ongoing.limit = limit
   ongoing.retry(limit)

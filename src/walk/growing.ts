@@ -18,7 +18,7 @@ export async function measureGrowth(ongoing: OngoingWalk, last: LastItem, behind
   }
   end.looked = last.index
   await seekEmptyIndex(reader, behind)
-  return reader.kernel.emptyIndex !== null
+  return reader.kernel.state.empty !== null
 }
 
 /**
@@ -28,7 +28,7 @@ export async function measureGrowth(ongoing: OngoingWalk, last: LastItem, behind
 async function seekEmptyIndex(reader: Reader, behind: ItemsWindow): Promise<void> {
   let end = behind.skip + behind.ids.length
   let growth = behind.ids.length
-  const isKnown = (): boolean => (reader.kernel.emptyIndex?.index ?? Infinity) <= end + growth
+  const isKnown = (): boolean => (reader.kernel.state.empty?.index ?? Infinity) <= end + growth
   for (let tries = 0; tries < TRIES && !isKnown(); tries += 1) {
     const answer = await lookAt(reader, end + growth)
     if (answer.kind !== 'items') return

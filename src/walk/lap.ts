@@ -1,10 +1,11 @@
 // The closing lap (design.md 6.1): after a full walk the head of the list is read again, by a walk with marks of its own, until
 // items of the walk's first window follow one another as they did then. It meets what moved to the front while the walk was
 // further down.
+import { keepLatest } from '../bounded.ts'
 import type { Moment } from '../task.ts'
 import { contradictWith, noEvidence, type OrderEvidence, observe } from './order.ts'
 import type { Reader } from './reader.ts'
-import type { ItemsWindow, ReadOptions, StepResult, WindowAnswer, WindowSource } from './source.ts'
+import type { ItemsWindow, ReadOptions, WindowAnswer, WindowSource } from './source.ts'
 
 /** A walk's first window, in list order. */
 export interface FirstWindow {
@@ -124,14 +125,9 @@ export class LapSource implements WindowSource {
   }
 
   /** They are met in this lap. */
-  mark(ids: readonly string[]): StepResult {
-    const newly = ids.filter((id) => !this.#met.has(id))
-    for (const id of newly) this.#met.add(id)
-    for (const id of this.#met) {
-      if (this.#met.size <= MOST_MET) break
-      this.#met.delete(id)
-    }
-    return { newlyMet: newly.length }
+  mark(ids: readonly string[]): void {
+    for (const id of ids) this.#met.add(id)
+    keepLatest(this.#met, MOST_MET)
   }
 
   drop(window: ItemsWindow): void {

@@ -7,7 +7,7 @@ import { type ChainState, runStartIn } from './chain.ts'
 import type { OngoingWalk } from './ongoing-walk.ts'
 import { mayBeFiltered } from './paging.ts'
 import { glanceAt, isNothing, lookShort, probeAt, type Reader } from './reader.ts'
-import { Search } from './search.ts'
+import { firstBeyond, Search } from './search.ts'
 import type { ItemsWindow, WindowAnswer } from './source.ts'
 
 /** How many answers it is followed through. */
@@ -40,15 +40,15 @@ async function placeAmongHidden(
   { skip, asked }: { skip: number; asked: number },
 ): Promise<number | null> {
   const end = skip + asked
-  const search = Search.between(skip + 1, end)
-  while (!search.isClosed) {
-    let answer = await glanceAt(reader, search.place)
-    if (answer.kind === 'failed') answer = await lookShort(reader, search.place, end - search.place)
-    if (answer.kind === 'failed') return null
-    if (answer.kind === 'items' && answer.ids.includes(id)) search.tooNear()
-    else search.tooFar()
-  }
-  return (search.near as number) - 1
+  let isFailing = false
+  const behind = await firstBeyond(skip + 1, end, async (place) => {
+    if (isFailing) return true
+    let answer = await glanceAt(reader, place)
+    if (answer.kind === 'failed') answer = await lookShort(reader, place, end - place)
+    isFailing = answer.kind === 'failed'
+    return answer.kind !== 'items' || !answer.ids.includes(id)
+  })
+  return isFailing ? null : behind - 1
 }
 
 /** The index of the last item, or of another one of its run that was met, where the answer shows it. */

@@ -7,6 +7,8 @@ const WORTH = 8
 export class MovingEnd {
   /** It had moved when it was looked at. */
   hasMoved = false
+  /** How often its requests were made ahead: no bound counts those. */
+  foreseen = 0
   /** From where it was looked further on, and nothing was there; null where it was not. */
   looked: number | null = null
   /** Up to this index the list was seen to go on. */

@@ -12,11 +12,11 @@ import { isUneven } from './paging.ts'
 import { Reader } from './reader.ts'
 import type { WalkRequest, WalkResult, WalkState } from './request.ts'
 import { Search } from './search.ts'
-import type { ItemsWindow, StepResult, WalkStep, WindowSource } from './source.ts'
+import type { ItemsWindow, WalkStep, WindowSource } from './source.ts'
 
 /** How a reading may end the walk: at the proven end of the list, or at once, with the reason why it is partial. */
 export type WalkEnding = { kind: 'list-end' } | { kind: 'stop'; reason: string | null }
-export type Steps<T> = AsyncGenerator<WalkStep, T, StepResult>
+export type Steps<T> = AsyncGenerator<WalkStep, T>
 
 /** Most requests of a walk, and for every item met: a list that changes all the time always brings news. */
 const REQUESTS = 1000
@@ -177,10 +177,11 @@ export class OngoingWalk {
    * Takes `window` in and lays it onto the chain (`follows`: see `extendChain`), and returns how many of its items are met for the
    * first time.
    */
-  *takeIn(window: ItemsWindow, follows = false): Generator<WalkStep, number, StepResult> {
+  *takeIn(window: ItemsWindow, follows = false): Generator<WalkStep, number> {
     this.take(window)
     this.chain = extendChain(this.chain, window, follows)
-    const { newlyMet } = yield this.step(window)
+    const newlyMet = new Set(window.ids.filter((_, index) => window.met[index] === 0)).size
+    yield this.step(window)
     this.met += newlyMet
     this.fruitless = newlyMet > 0 ? 0 : this.fruitless + 1
     if (newlyMet > 0) this.windows += 1

@@ -92,21 +92,9 @@ export function observe(evidence: OrderEvidence, ids: string[], moments: Moment[
  * them the order holds.
  */
 export function observeWithin(evidence: OrderEvidence, ids: string[], moments: Moment[]): void {
-  let lowest = Number.POSITIVE_INFINITY
-  let highest = Number.NEGATIVE_INFINITY
-  let { inversionDesc, inversionAsc } = evidence
-  ids.forEach((id, index) => {
-    const before = ids[index - 1]
-    if (before !== undefined && id > before) evidence.idRose = true
-    else if (before !== undefined && id < before) evidence.idFell = true
-    const moment = moments[index] as Moment
-    if (moment === null) return
-    inversionDesc = Math.max(inversionDesc, moment - lowest)
-    inversionAsc = Math.max(inversionAsc, highest - moment)
-    lowest = Math.min(lowest, moment)
-    highest = Math.max(highest, moment)
-  })
-  Object.assign(evidence, { inversionDesc, inversionAsc })
+  const shown = noEvidence()
+  observe(shown, ids, moments, 0)
+  contradictWith(evidence, shown)
 }
 
 /** Adds only what of `other` contradicts an order: it tells of items that have been observed before. */

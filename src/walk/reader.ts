@@ -2,6 +2,8 @@
 // success, and pinning the one position that cannot be read at any size (design.md 6.1, "Guards").
 // read: asks, again where nothing came, and keeps the answer to be taken in. look: the same, but drops the answer. glance: looks
 // without asking again, where no proof rests on it. probe: asks for the largest size that works.
+import { keepLatest } from '../bounded.ts'
+import { CHECK_ADDRESS } from '../config/target.ts'
 import { MirrorError } from '../errors.ts'
 import type { Kernel } from '../proof/kernel.ts'
 import { isBeforeRange } from '../proof/rules.ts'
@@ -113,28 +115,24 @@ export class Reader {
       const moment = moments[index] as Moment
       if (met[index] === 0 && skip + index < end && !isBeforeRange(moment, this.#range)) this.unmet.set(id, moment)
     })
-    for (const id of this.unmet.keys()) {
-      if (this.unmet.size <= MOST_UNMET) break
-      this.unmet.delete(id)
-    }
+    keepLatest(this.unmet, MOST_UNMET)
   }
 
   async #ask(skip: number, take: number, options: ReadOptions): Promise<WindowAnswer> {
     this.requests += 1
     const answer = await this.source.read(skip, take, options)
-    const { askedAfter: sent, number: received, kind } = answer
-    const before = this.kernel.emptyIndex
-    const { ids, moments, met } = answer.kind === 'items' ? answer : { ids: [], moments: [], met: [] }
-    const handle = answer.kind === 'items' ? answer.handle : null
-    this.kernel.tell({ skip, asked: take, sent, received, kind, ids, moments, met }, handle)
+    const before = this.kernel.state.empty
+    const shown = answer.kind === 'items' ? answer : { ...answer, ids: [], moments: [], met: [], handle: null }
+    this.kernel.tell(shown, shown.handle)
+    const { ids, kind } = shown
     if (answer.kind === 'items') this.#follow(answer)
     if (ids.length > 0) this.served = Math.max(this.served, take)
     // A few may be hidden, and too many refused for their number.
     else if (kind === 'items' ? take >= this.served : kind === 'refused' && take <= this.served)
       this.emptyFrom = Math.min(this.emptyFrom, skip)
     if (options.fresh === true && ids.length > 0 && ids.length < this.largest) this.#showEnd(skip + ids.length)
-    const { emptyIndex } = this.kernel
-    if (emptyIndex !== null && emptyIndex.received !== before?.received) {
+    const { empty } = this.kernel.state
+    if (empty !== null && empty.received !== before?.received) {
       this.pending = [...this.unmet.keys()]
       this.isLookedBehind = false
     }
@@ -286,7 +284,7 @@ export function unlisted(answer: Pick<NoWindow, 'kind' | 'status' | 'message'> &
     facts: { reason, status },
     hint: isBusy
       ? 'What was committed is kept: run the same command again when the service is well.'
-      : 'Check service.baseUrl and service.auth with `task-mirror config show`; what was committed is kept.',
+      : `${CHECK_ADDRESS} What was committed is kept.`,
   })
 }
 

@@ -6,7 +6,7 @@ import { FAR, isNews } from './further.ts'
 import type { LastItem } from './last-item.ts'
 import type { OngoingWalk, WalkEnding } from './ongoing-walk.ts'
 import { lookAt, lookShort, probeSize, type Reader } from './reader.ts'
-import { Search } from './search.ts'
+import { firstBeyond } from './search.ts'
 import type { ItemsWindow, WindowAnswer } from './source.ts'
 
 const stop = (reason: string): WalkEnding => ({ kind: 'stop', reason })
@@ -37,10 +37,13 @@ export async function firstItemTwice(
   return stop(at === 0 ? 'skip-ignored' : 'wraps')
 }
 
-/** By turns the window begins as it did, and another item, always the same, stands there alone: skip counts whole pages. */
+/**
+ * By turns the window begins as it did, and another item, always the same, stands there alone: skip counts whole pages. So often that two of
+ * equal createdAt do not do so by chance.
+ */
 async function isRounded(reader: Reader, { skip, asked, ids }: ItemsWindow): Promise<boolean> {
   const alone = new Set<string>()
-  for (let time = 0; time < 2; time += 1) {
+  for (let time = 0; time < 2 * TRIES; time += 1) {
     const one = await reader.look(skip, 1)
     const again = await reader.look(skip, asked)
     const id = one.kind === 'items' ? one.ids[0] : undefined
@@ -94,12 +97,8 @@ async function settleRepeat(
   const window = await reader.look(index, probeSize(reader))
   if (window.kind !== 'items' || window.ids.at(-1) !== id || window.met.includes(0)) return null
   // The window's own skip may have been beyond the end already: the last item's place is the first that shows it alone.
-  const search = Search.between(Math.max(0, index - reader.largest + 1), index)
-  while (!search.isClosed) {
-    if (isLast(await reader.look(search.place, 1))) search.tooFar()
-    else search.tooNear()
-  }
-  const place = search.far as number
+  const earliest = Math.max(0, index - reader.largest + 1)
+  const place = await firstBeyond(earliest, index, async (at) => isLast(await reader.look(at, 1)))
   // Where the last window is the first one too, a service that ignores skip looks the same, but for this: at the place of
   // the last item there is nothing else.
   const start = await lookShort(reader, 0, probeSize(reader))

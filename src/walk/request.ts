@@ -6,7 +6,7 @@ import type { Moment, Order, Verdict } from '../task.ts'
 import type { ChainState } from './chain.ts'
 import type { FirstWindow } from './lap.ts'
 import type { KnownOrder, OrderEvidence } from './order.ts'
-import type { ItemsWindow, StepResult, WalkStep } from './source.ts'
+import type { ItemsWindow, WalkStep } from './source.ts'
 
 export interface WalkSettings {
   /** Items asked for in one window; may change from answer to answer. */
@@ -94,4 +94,4 @@ export interface WalkResult {
   evidence: Line[]
 }
 
-export type Walk = AsyncGenerator<WalkStep, WalkResult, StepResult>
+export type Walk = AsyncGenerator<WalkStep, WalkResult>

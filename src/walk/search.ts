@@ -40,11 +40,6 @@ export class Search {
     this.#growth = growth
   }
 
-  /** Between two bounds, by halving alone. */
-  static between(near: number, far: number): Search {
-    return new Search(middleOf(near, far), { near, far })
-  }
-
   /** Its bounds have met: it lies there, in a list that stands still. */
   get isClosed(): boolean {
     return this.near !== null && this.near === this.far
@@ -76,6 +71,21 @@ export class Search {
     this.#leap = Math.min(this.#growth * leap + this.#growth - 1, FARTHEST / this.#stride)
     return leap
   }
+}
+
+/** The first place from `near` on that lies `beyond`, as `far` does: by halving alone. */
+export async function firstBeyond(
+  near: number,
+  far: number,
+  beyond: (place: number) => Promise<boolean>,
+): Promise<number> {
+  let [low, high] = [near, far]
+  while (low < high) {
+    const place = middleOf(low, high)
+    if (await beyond(place)) high = place
+    else low = place + 1
+  }
+  return high
 }
 
 function middleOf(near: number, far: number): number {

@@ -2,7 +2,7 @@
 // (design.md 6.3, "Searching"). An estimate that the walk after it verifies by what its first window shows.
 import type { Moment } from '../task.ts'
 import { Search } from './search.ts'
-import type { ItemsWindow, StepResult, WalkStep, WindowSource } from './source.ts'
+import type { ItemsWindow, WalkStep, WindowSource } from './source.ts'
 
 export interface Sought {
   order: 'created_desc' | 'created_asc'
@@ -22,7 +22,7 @@ type Side = 'before' | 'here' | 'behind'
 export async function* seekMoment(
   source: Pick<WindowSource, 'read' | 'drop'>,
   sought: Sought,
-): AsyncGenerator<WalkStep, number, StepResult> {
+): AsyncGenerator<WalkStep, number> {
   const search = new Search(0, { near: 0, far: sought.total, stride: sought.window })
   let shown = ''
   for (let reads = 0; reads < MOST_READS; reads += 1) {

@@ -1,24 +1,17 @@
 // What a walk needs of the world: windows that tell which of their items this walk has already met. No HTTP, no SQL.
+import type { ListAnswer } from '../proof/facts.ts'
 import type { Line } from '../proof/judge.ts'
 import type { Moment } from '../task.ts'
 
-/** When an answer was asked for and given, on a clock that counts the answers given to the walk. */
-interface Given {
-  /** Its own number, from 1. */
-  number: number
-  /** How many had been given when this one was asked for: it shows the list of then or later. 0 where it may come from a cache. */
-  askedAfter: number
-}
-
-/** The items a window brought. Arrays run in list order and have the same length. */
-export interface ItemsWindow extends Given {
+/**
+ * The items a window brought. Arrays run in list order and have the same length. The clock of `sent` and `received` counts the answers given
+ * to the walk, from 1; what may come from a cache was sent at 0.
+ */
+export interface ItemsWindow extends ListAnswer {
   kind: 'items'
-  skip: number
-  asked: number
   /** Task ids; an item without a usable id has an identity of its own that no id can equal. */
   ids: string[]
   moments: Moment[]
-  /** 1 where this walk had met the item before this window. */
   met: Uint8Array
   /** 1 where the mirror held the task when this walk began. */
   held: Uint8Array
@@ -31,10 +24,8 @@ export interface ItemsWindow extends Given {
 }
 
 /** The service said no to this window (a 4xx), or it kept failing after its retries. */
-export interface NoWindow extends Given {
+export interface NoWindow extends Pick<ListAnswer, 'skip' | 'asked' | 'sent' | 'received'> {
   kind: 'refused' | 'failed'
-  skip: number
-  asked: number
   /** A stable word for the log and the set-aside reason, such as `status`, `timeout`, `not-json`, `too-large`. */
   reason: string
   message: string
@@ -83,9 +74,3 @@ export type WalkStep =
   | { kind: 'mark'; ids: string[] }
   /** A position that cannot be read at any size, set aside. `identity` recognises it in later walks. */
   | { kind: 'unreadable'; skip: number; identity: string; message: string }
-
-/** What the consumer tells of a step. */
-export interface StepResult {
-  /** Items met for the first time in this walk. */
-  newlyMet: number
-}

@@ -9,7 +9,7 @@ import type { OngoingWalk, Steps } from './ongoing-walk.ts'
 import { capacityOf } from './pace.ts'
 import { lookAt, probeAt, readUpTo } from './reader.ts'
 import { Search } from './search.ts'
-import type { ItemsWindow, StepResult, WalkStep } from './source.ts'
+import type { ItemsWindow, WalkStep } from './source.ts'
 
 const ROUNDS = 3 * TRIES
 /** Fewer, where another run could not be proven already: then the walk is partial, and only the items matter; or where each shows the same. */
@@ -50,7 +50,7 @@ export async function* payOwed(ongoing: OngoingWalk, limit: number | null = null
   let shown = ''
   let same = 0
   for (let round = 0; round < most && same < ROUNDS_IN_DOUBT; round += 1) {
-    if (kernel.owed === undefined || kernel.isSpoiled) break
+    if (kernel.owed === undefined || kernel.spoiled !== null) break
     const found: RunRead = yield* readRun(ongoing, kernel.owed, search.place, limit)
     const { count } = kernel.state
     const before = shown
@@ -58,7 +58,9 @@ export async function* payOwed(ongoing: OngoingWalk, limit: number | null = null
     same = shown === before ? same + 1 : 1
     // One that begins behind the run's end is another run of the same createdAt.
     const isIt = found.lies === 'here' && (count === null || found.start < count.end)
-    if (isIt) search = new Search(Math.max(0, found.start - 1), { stride })
+    const other = found.lies === 'here' && same > 1 ? found.otherUntil : null
+    if (other !== null) search = new Search(other, { stride })
+    else if (isIt) search = new Search(Math.max(0, found.start - 1), { stride })
     else if (found.lies === 'further') search.tooNear(found.read)
     else if (!search.tooFar()) break
   }
@@ -103,31 +105,34 @@ function startOfOwed({ kernel, chain: { tie, tail, end }, owedFrom }: OngoingWal
 }
 
 /** The ids of a run that was counted are met from now on. */
-export function* markCounted({ reader, kernel }: OngoingWalk): Generator<WalkStep, void, StepResult> {
+export function* markCounted({ reader, kernel }: OngoingWalk): Generator<WalkStep, void> {
   const ids = kernel.takeCounted()
   for (const id of ids) reader.unmet.delete(id)
   if (ids.length > 0) yield { kind: 'mark', ids }
 }
 
-/** Where the run's first item lies: at `start`, with all `ids` that were seen (`isStill`: each once); behind the `read` items; or before them. */
+/**
+ * Where the run's first item lies: at `start`, with all `ids` that were seen (`isStill`: each once); behind the `read` items; or before them.
+ * `otherUntil`: the index behind it where it was read whole without the item by which the owed run is known; else null.
+ */
 type RunRead =
-  | { lies: 'here'; start: number; ids: string; isStill: boolean }
+  | { lies: 'here'; start: number; ids: string; isStill: boolean; otherUntil: number | null }
   | { lies: 'further'; read: number }
   | { lies: 'before' }
 
 /** Reads the run once from `from` on, or until it is counted. */
-async function* readRun(
-  ongoing: OngoingWalk,
-  moment: Moment,
-  from: number,
-  limit: number | null,
-): AsyncGenerator<WalkStep, RunRead, StepResult> {
+async function* readRun(ongoing: OngoingWalk, moment: Moment, from: number, limit: number | null): Steps<RunRead> {
   let skip = from
   let start = -1
   const { reader, kernel } = ongoing
+  const member = kernel.state.owed?.member ?? ''
   const seen = new Set<string>()
   let items = 0
-  const here = (): RunRead => ({ lies: 'here', start, ids: [...seen].join(), isStill: seen.size === items })
+  let behind: number | null = null
+  const here = (): RunRead => ({
+    ...{ lies: 'here', start, ids: [...seen].join(), isStill: seen.size === items },
+    otherUntil: seen.has(member) ? null : behind,
+  })
   // Behind the end of the list a service may give its last window again and again: nothing new then, window after window.
   for (let windows = 0; windows < 20 + (4 * seen.size) / reader.largest; windows += 1) {
     if (seen.size > LARGEST_RUN || ongoing.requestsLeft < 0) break
@@ -169,9 +174,10 @@ async function* readRun(
     ongoing.seeOrder(answer)
     reader.noteUnmet(answer, ongoing.chain.end)
     yield { kind: 'keep', window: answer }
+    const end = answer.moments.findIndex((other, index) => index >= within && other !== moment)
+    if (end >= 0) behind = skip + end
     skip += answer.ids.length
-    const isBehind = answer.moments.slice(within).some((other) => other !== moment)
-    if (kernel.owed === undefined || isBehind) break
+    if (kernel.owed === undefined || end >= 0) break
     if (limit !== null && skip >= limit) {
       // Nothing comes from behind the end that would show it: an answer with room for more does.
       await lookAt(reader, skip - 1)

@@ -15,7 +15,7 @@ import { capacityOf } from './pace.ts'
 import { readWindow } from './reader.ts'
 import { firstItemTwice } from './repeats.ts'
 import type { Walk, WalkRequest } from './request.ts'
-import type { ItemsWindow, StepResult, WindowSource } from './source.ts'
+import type { ItemsWindow, WindowSource } from './source.ts'
 import { acceptTied, markCounted, payOwed } from './ties.ts'
 
 // A list may have no end, so every way to go on is bounded: by `inVain` (attempts.ts) where answers bring nothing new, `requestsLeft`
@@ -85,7 +85,7 @@ async function* readOn(ongoing: OngoingWalk): Steps<Onward> {
 }
 
 async function* onWindow(ongoing: OngoingWalk, window: ItemsWindow): Steps<Onward> {
-  const { chain, request, reader } = ongoing
+  const { chain, request, reader, kernel } = ongoing
   const beginning = chain.last === null
   if (beginning && window.skip > 0 && (await request.accepts?.(window)) === false) {
     yield { kind: 'keep', window }
@@ -94,7 +94,7 @@ async function* onWindow(ongoing: OngoingWalk, window: ItemsWindow): Steps<Onwar
     return null
   }
   const isDirect = !beginning && window.skip === chain.end && window.met[0] === 0
-  if (isDirect && !(ongoing.kernel.isSpoiled && reader.largest > 1 && reader.take > 1)) {
+  if (isDirect && (kernel.spoiled === null || reader.largest < 2 || reader.take < 2)) {
     if ((chain.filtered || ongoing.reachAhead > 2) && ongoing.forward() < chain.end) {
       // A step forward has led there, past where an overlap may be shown.
       reader.drop(window)
@@ -116,7 +116,7 @@ function mayJoin(ongoing: OngoingWalk, window: ItemsWindow): boolean {
   if (kernel.joins(window.handle)) return true
   if (seam !== 'none') {
     // Where ties come in another order at every read, another answer may show more. If none does, the walk goes on, and is partial.
-    if (kernel.isSpoiled || ongoing.unjoined >= TRIES) return true
+    if (kernel.spoiled !== null || ongoing.unjoined >= TRIES) return true
     ongoing.unjoined += 1
   } else if (ongoing.chain.filtered && !ongoing.isLooking())
     ongoing.leap = Math.floor(Math.min(ongoing.leap, window.asked / 2) / 2)
@@ -186,7 +186,7 @@ async function* askForEnd(ongoing: OngoingWalk, byPlace: boolean): Steps<Onward>
   const onward = yield* goOnBehind(ongoing, { byPlace: byPlace && !ongoing.chain.filtered })
   const ended = onward === 'moved' ? yield* endInMotion(ongoing) : onward
   if (ended !== null) return ended
-  ongoing.fresh ||= onward === 'moved' || ongoing.kernel.emptyIndex !== null
+  ongoing.fresh ||= onward === 'moved' || ongoing.kernel.state.empty !== null
   ongoing.end.hasMoved ||= onward === 'moved'
   return ongoing.reader.largest < 2 ? null : endIfSpent(ongoing)
 }
@@ -208,7 +208,7 @@ function advance(ongoing: OngoingWalk, window: ItemsWindow, earlier: ChainState)
   }
   if (ongoing.skip <= window.skip && chain.end > window.skip) ongoing.skip = window.skip + 1
   // Near the end there is nothing to read ahead.
-  if (reader.take !== reader.window || reader.kernel.emptyIndex !== null) return
+  if (reader.take !== reader.window || reader.kernel.state.empty !== null) return
   const stride = capacityOf(chain, reader) - (chain.end - ongoing.forward())
   reader.source.readAhead(ongoing.skip, stride, reader.take)
 }
@@ -294,9 +294,8 @@ async function* runLap(
   })
   let first: ItemsWindow | null = null
   let latest: ItemsWindow | null = null
-  let told: StepResult = { newlyMet: 0 }
   for (;;) {
-    const { done, value } = await lap.next(told)
+    const { done, value } = await lap.next()
     if (done === true) {
       ongoing.chain = { ...ongoing.chain, order }
       // No proof rests on a lap, so its ties need not be counted.
@@ -304,11 +303,11 @@ async function* runLap(
       const doubt = isOver ? null : value.reason === 'unreadable-from' ? 'lap-unreadable' : 'lap-too-long'
       return { doubt, first, isWhole: head.isSeen && latest === first }
     }
-    if (value.kind === 'mark') told = source.mark(value.ids)
+    if (value.kind === 'mark') source.mark(value.ids)
     else if (value.kind === 'take') {
       latest = source.release(value.window)
       first ??= latest
-      told = source.mark(latest.ids)
+      source.mark(latest.ids)
       yield ongoing.step(latest)
     }
   }

@@ -97,8 +97,8 @@ test('what an operator got wrong is named with what to do, exit 3', async () => 
   const { code, of, wrong } = await doctor(scratch, env)
   expect(code).toBe(3)
   expect(wrong.map(({ name }) => name)).toEqual(['key file', 'folder', 'mirror', 'key', 'last run'])
-  expect(of('key file').todo).toBe(`chmod o-r '${key}'`)
-  expect(of('folder').todo).toContain(`chmod o-w '${scratch.dir}'`)
+  expect(of('key file').todo).toBe(`chmod o-r ${key}`)
+  expect(of('folder').todo).toContain(`chmod o-w ${scratch.dir}`)
   expect(of('last run').found).toContain('exit 5')
   // What it says to do is done, and mends it.
   expect(spawnSync('sh', ['-c', of('key file').todo!]).status).toBe(0)
@@ -143,12 +143,16 @@ test('of a folder that is missing nobody says how much room it has', async () =>
   expect(of('disk').found).toBe('not checked: there is no folder')
 })
 
-test('a configuration that cannot be read is one line, and nothing is asked', async () => {
+test('each fault of a configuration is a line, and nothing is asked', async () => {
   using scratch = folder()
-  writeFileSync(scratch.path('task-mirror.json'), '{"service":{"baseUlr":"http://127.0.0.1:1"}}')
-  const { code, of, wrong } = await doctor(scratch)
-  expect({ code, wrong: wrong.map(({ name }) => name) }).toEqual({ code: 3, wrong: ['configuration'] })
-  expect(of('configuration').found).toContain('did you mean service.baseUrl?')
+  writeFileSync(scratch.path('task-mirror.json'), '{"service":{"baseUlr":"http://127.0.0.1:1","concurrency":0}}')
+  const { code, stdout } = await runInside(['doctor', '--json'], { cwd: scratch.dir })
+  const wrong = (JSON.parse(stdout).checks as Check[]).filter(({ state }) => state === 'wrong')
+  expect({ code, wrong: wrong.map(({ name }) => name) }).toEqual({ code: 3, wrong: ['configuration', 'configuration'] })
+  expect(wrong.map(({ found }) => found)).toEqual([
+    'task-mirror.json: service.concurrency: expected a whole number from 1 to 64, got 0',
+    expect.stringMatching(/did you mean service\.baseUrl\?$/),
+  ])
 })
 
 const OK = { statusCode: 200, message: 'OK', body: { items: [] } }

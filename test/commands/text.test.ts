@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest'
+import { farewell } from '../../src/commands/text/demo.ts'
+import { doctorText } from '../../src/commands/text/doctor.ts'
 import { indentJson, jsonPieces, jsonPieceTexts } from '../../src/commands/text/json-pieces.ts'
 import { pairs, table } from '../../src/commands/text/layout.ts'
 import { runText, stoppedText } from '../../src/commands/text/run.ts'
 import { statusText } from '../../src/commands/text/status.ts'
+import { MirrorError } from '../../src/errors.ts'
 import type { MirrorStatus } from '../../src/mirror/shown/status.ts'
 import { countText } from '../../src/shown.ts'
 import type { RunSummary } from '../../src/sync/summary.ts'
@@ -104,6 +107,25 @@ test('the verdict of a run that was cut off is said to be that of the walks that
   )
 })
 
+test('commands that a run and doctor name are called as the program is', () => {
+  const notes = ['2 items set aside; see `task-mirror rejected`.']
+  const text = runText(
+    { summary: { ...summary, rejected: 2 }, exitCode: 3, isFirst: false, notes, error: null },
+    { command: 'npx task-mirror' },
+  )
+  expect(text).toMatch(/^set aside +2 items; see npx task-mirror rejected$/m)
+  expect(text).toContain('note: 2 items set aside; see `npx task-mirror rejected`.')
+  const check = { name: 'mirror', state: 'note', found: 'none', todo: '`task-mirror sync` makes it.' } as const
+  expect(doctorText([check], undefined, 'npx task-mirror')).toContain('to do: `npx task-mirror sync` makes it.')
+})
+
+test('a run that was out of time has stopped, and what came in is kept', () => {
+  const late = { exitCode: 4, isFirst: false, notes: [], error: new MirrorError('duration-reached', 'Out of time') }
+  const failed: RunSummary = { ...summary, outcome: 'failed', verdict: null }
+  expect(runText({ summary: failed, ...late })).toContain('\noutcome   stopped at --max-duration, progress kept\n')
+  expect(runText({ summary: { ...failed, seen: 0 }, ...late })).toContain('\noutcome   failed\n')
+})
+
 // A beginning in the future, or a service whose clock is ahead: "to before now" would not be true.
 test.each([
   [{ since: 0, until: 86_400_000 }, 'created from 1970-01-01 00:00:00 UTC to before 1970-01-02 00:00:00 UTC'],
@@ -117,7 +139,7 @@ test.each([
 test.each([
   ['task-mirror.sqlite', 'task-mirror export --out tasks.parquet, or ask it in SQL'],
   ['/srv/a.sqlite', 'task-mirror export --db /srv/a.sqlite --out tasks.parquet, or ask it in SQL'],
-  ["it's.sqlite", "task-mirror export --db 'it'\\''s.sqlite' --out tasks.parquet, or ask it in SQL"],
+  ["it's.sqlite", 'task-mirror export --db "it\'s.sqlite" --out tasks.parquet, or ask it in SQL'],
 ])('the first full walk of %s names the file and what to do next; later ones and dry runs do not', (path, next) => {
   const first = { summary, exitCode: 0, isFirst: true, notes: [], error: null }
   expect(runText(first, { path })).toContain(`\nmirror    ${path}\nnext      ${next}`)
@@ -188,6 +210,7 @@ test('the status fits into 60 columns, with how the last runs ended', () => {
   const text = statusText({ ...facts, found, published, disk, width: 60 })
   expect(text.split('\n').filter((line) => line.length > 60)).toEqual([])
   expect(text).toMatch(/^late +8 open, past their timeframe/m)
+  expect(text.replace(/\n {5,}/g, ' ')).toMatch(/^list +shows tasks whole: 6 tasks compared with their details$/m)
   expect(text).toMatch(/^not listed +7 of these, which are found by id$/m)
   expect(text).toMatch(/^disk +mirror 1 GB, WAL 64 MB, snapshots 1 MB$/m)
   expect(text.replace(/\n +/g, ' ')).toMatch(
@@ -297,4 +320,16 @@ test.each([
   expect(written.reduce((most, piece) => Math.max(most, piece.length), 0)).toBeLessThan(500_000)
   expect([...jsonPieceTexts(text)].every((piece) => piece.isWellFormed())).toBe(true)
   expect([...jsonPieceTexts(text)].join('')).toBe(text)
+})
+
+test('what the demo says to type next works in a folder of any name', () => {
+  const files = { mirror: "it's/m.sqlite", parquet: "it's/t.parquet", ndjson: "it's/t.ndjson" }
+  const said = farewell(files, 'npx task-mirror').split('\n')
+  expect(said.filter((line) => /^ {2}(npx|sqlite3|duckdb)/.test(line))).toEqual([
+    '  npx task-mirror status --db "it\'s/m.sqlite"',
+    `  sqlite3 -box "it's/m.sqlite" 'SELECT created_at, system_status, method, host FROM task_overview LIMIT 3'`,
+    `  duckdb -c "SELECT system_status, count(*) FROM 'it''s/t.parquet' GROUP BY 1"`,
+    '  npx task-mirror simulate --port 8080 --inserts-per-second 5',
+    '  npx task-mirror sync --base-url http://127.0.0.1:8080 --db try.sqlite',
+  ])
 })

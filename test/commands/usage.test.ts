@@ -34,6 +34,7 @@ test.each([
   [['config', 'shw'], 'Did you mean show?'],
   [['get'], "missing required argument 'id'"],
   [['get', 'a', 'b'], 'too many arguments'],
+  [['export', 'x.ndjson'], 'Where to write is said by --out: `task-mirror export --out tasks.parquet`.'],
   [['sync', '--max-duration', 'long'], '--max-duration: "long" is not a duration'],
   [['sync', '--max-duration', '0s'], '--max-duration: "0s" is not between 1ms and 24d'],
   [['sync', '--max-duration', '30d'], '--max-duration: "30d" is not between 1ms and 24d'],
@@ -43,6 +44,9 @@ test.each([
   [['export', '--since', '20261101'], '--since: "20261101" is not a moment'],
   [['prune', '--deleted-before', '2999-01-01'], '--deleted-before: "2999-01-01" is in the future'],
   [['backfill', '--id', 'a', '--since', '1d'], '--id cannot be combined'],
+  [['sync', '--db', '~/m.sqlite'], '--db: expected the whole path, as "~" is not expanded here'],
+  [['export', '--out', '~/t.parquet'], '--out: expected the whole path, as "~" is not expanded here'],
+  [['demo', '--out', '~/demo'], '--out: expected the whole path, as "~" is not expanded here'],
   [['export', '--format', 'xml'], '--format: "xml" is not one of parquet, ndjson, csv'],
   [['status', '--log-level', 'loud'], 'is not one of debug, info, warn, error, silent'],
   [['rejected', '--limit', '0'], '"0" is not a whole number from 1 to 999999999'],
@@ -72,7 +76,7 @@ test.each([
   [['simulate', '--host', '203.0.113.1'], 'Choose another --host'],
   [
     ['sync', '--base-url', '127.0.0.1:18080'],
-    '--base-url: expected a URL that begins with http:// or https://, such as https://tasks.example.com, got another text',
+    '--base-url: expected a URL that begins with http:// or https://, such as https://tasks.example.com, got a text that is not repeated here, as it may hold a secret: put https:// (or http://) in front',
   ],
   [['sync', '--config', 'missing.json'], 'missing.json cannot be read (ENOENT)'],
   [['simulate', '--tasks', 'many'], '--tasks'],
@@ -120,6 +124,12 @@ test('a switch in the environment is true or false, nothing else', async () => {
     code: 2,
     stderr: expect.stringContaining('TASK_MIRROR_JSON: expected true'),
   })
+})
+
+test('an error of config show names the whole command', async () => {
+  using scratch = makeScratch()
+  const { stderr } = await runInside(['config', 'show', '--config', 'missing.json'], { cwd: scratch.dir })
+  expect(JSON.parse(stderr)).toMatchObject({ command: 'config show', code: 'config-invalid' })
 })
 
 test('config show reads ./task-mirror.json and masks what is secret', async () => {

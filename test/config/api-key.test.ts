@@ -28,6 +28,7 @@ test.each([
   [{ TASK_MIRROR_API_KEY: 'hunter2é' }, 'beyond ASCII'],
   [{ TASK_MIRROR_API_KEY: ' hunter2' }, 'begins or ends with a space'],
   [{ TASK_MIRROR_API_KEY_FILE: '/nowhere/key' }, '(/nowhere/key) cannot be read (ENOENT)'],
+  [{ TASK_MIRROR_API_KEY_FILE: '~/key' }, 'expected the whole path, as "~" is not expanded here'],
 ])('%j is refused, and the key is not repeated', (env, part) => {
   const attempt = () => readApiKey(env)
   expect(attempt).toThrow(part)
@@ -43,7 +44,7 @@ test('a key file that others can read is warned about', () => {
     chmodSync(file, mode)
     return readApiKey({ TASK_MIRROR_API_KEY_FILE: file }).warning
   }
-  expect(warningAt(0o644)).toContain(`chmod o-r '${file}'`)
+  expect(warningAt(0o644)).toContain(`chmod o-r ${file}`)
   for (const mode of [0o600, 0o640, 0o400]) expect(warningAt(mode)).toBe(null)
 })
 

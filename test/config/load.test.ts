@@ -90,23 +90,23 @@ test.each([
   [{ service: { maxRetries: 1.5 } }, 'service.maxRetries: expected a whole number from 0 to 100, got 1.5'],
   [
     { service: { baseUrl: 'ftp://a' } },
-    'service.baseUrl: expected a URL that begins with http:// or https://, such as https://tasks.example.com, got another text',
+    'service.baseUrl: expected a URL that begins with http:// or https://, such as https://tasks.example.com, got a text that is not repeated here, as it may hold a secret',
   ],
   [
     { service: { baseUrl: 'https://u:secret@a' } },
-    'service.baseUrl: expected a URL without user and password, got another text',
+    'service.baseUrl: expected a URL without user and password, got a text that is not repeated here, as it may hold a secret',
   ],
   [
     { service: { baseUrl: 'https://a/?key=secret' } },
-    'service.baseUrl: expected a URL without query and fragment, got another text',
+    'service.baseUrl: expected a URL without query and fragment, got a text that is not repeated here, as it may hold a secret',
   ],
   [
     { service: { auth: { placement: 'body' } } },
-    'service.auth.placement: expected "header", "query" or "none", got another text',
+    'service.auth.placement: expected "header", "query" or "none", got a text that is not repeated here, as it may hold a secret',
   ],
   [
     { service: { auth: { name: 'a b' } } },
-    'service.auth.name: expected the name of a header or query parameter, got another text',
+    'service.auth.name: expected the name of a header or query parameter, got a text that is not repeated here, as it may hold a secret',
   ],
   [{ service: { allowInsecure: 'yes' } }, 'service.allowInsecure: expected true or false, got "yes"'],
   [{ service: { timeoutMs: 1 } }, 'service.timeoutMs: there is no such key'],
@@ -142,6 +142,19 @@ test.each([
   [{ mirror: { path: '' } }, 'mirror.path: expected text, got an empty text'],
   [{ mirror: { path: 'x\0y' } }, 'mirror.path: expected text without NUL, got "x\\u0000y"'],
   [{ export: { dir: 'x\0y' } }, 'export.dir: expected text without NUL, got "x\\u0000y"'],
+  [
+    { mirror: { path: '~/m.sqlite' } },
+    'mirror.path: expected the whole path, as "~" is not expanded here (a folder really called ~ is ./~), got "~/m.sqlite"',
+  ],
+  [{ export: { dir: '~' } }, expect.stringContaining('export.dir: expected the whole path, as "~" is not')],
+  [
+    { schedule: { tokenFile: '~/token' } },
+    expect.stringContaining('schedule.tokenFile: expected the whole path, as "~" is not'),
+  ],
+  [
+    { notify: { metricsFile: '~/m.prom' } },
+    expect.stringContaining('notify.metricsFile: expected the whole path, as "~" is not'),
+  ],
   [
     { schedule: { timezone: 'Mars/Base' } },
     'schedule.timezone: expected a time zone such as "UTC" or "Europe/Berlin", got "Mars/Base"',
@@ -184,7 +197,7 @@ test('wrong values of the environment and of flags are named by what the user wr
   const overrides = [{ key: 'service.baseUrl', value: 'nope', name: '--base-url' }]
   expect(problemsOf({}, { env, overrides })).toEqual([
     'TASK_MIRROR_SYNC_WINDOW: expected a whole number from 1 to 1000, got "many"',
-    '--base-url: expected a URL that begins with http:// or https://, such as https://tasks.example.com, got another text',
+    '--base-url: expected a URL that begins with http:// or https://, such as https://tasks.example.com, got a text that is not repeated here, as it may hold a secret: put https:// (or http://) in front',
   ])
 })
 

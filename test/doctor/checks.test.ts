@@ -176,7 +176,7 @@ describe('the service and the key', () => {
   })
 
   test.each([
-    [204, /^An account that has no task yet may be answered so; if it has some, check service\.baseUrl, /],
+    [204, /^An account that has no task yet may be answered so\. Check service\.baseUrl, /],
     [404, /^Check service\.baseUrl, /],
   ])('a list refused with %d is told what to do', (httpStatus, todo) => {
     const list = { kind: 'refused', httpStatus, message: `HTTP ${httpStatus}` } as const

@@ -144,9 +144,9 @@ test('an index at which a smaller answer was empty shows no end of a list that g
   reader.join(0, 1)
   reader.tell(1, 1, [])
   reader.tell(1, 1, [])
-  expect(reader.kernel.emptyIndex).not.toBeNull()
+  expect(reader.kernel.state.empty).not.toBeNull()
   reader.join(0, 2)
-  expect(reader.kernel.emptyIndex).toBeNull()
+  expect(reader.kernel.state.empty).toBeNull()
 })
 
 test('a service that gives more than it is asked for needs no larger empty answers', () => {
@@ -415,10 +415,10 @@ test.each([4, 5])('a list that grows at its end has ended where nothing was by t
   reader.look(3, 4)
   reader.list.push('d4')
   reader.join(1, 3)
-  expect(reader.kernel.emptyIndex).toBeNull()
+  expect(reader.kernel.state.empty).toBeNull()
   expect(reader.kernel.missing()).toBe('the end of the list was shown')
   reader.look(at, 4)
-  expect(reader.kernel.emptyIndex).toBeNull()
+  expect(reader.kernel.state.empty).toBeNull()
   reader.look(at, 4)
   reader.list.push('e5', 'f6')
   expect(reader.kernel.missing()).toBe('the end of the list was shown')
@@ -770,7 +770,96 @@ test('a run that was counted, and not marked when another process goes on, is mi
   ]
   expect(() => prove(lines)).toThrow('every run that was counted was marked')
   const next = new Kernel(null, JSON.parse(JSON.stringify(reader.kernel.save())))
-  expect(next.isSpoiled).toBe(true)
+  expect(next.spoiled).not.toBeNull()
   expect(reader.kernel.takeCounted()).toContain('b')
   expect(new Kernel(null, JSON.parse(JSON.stringify(reader.kernel.save()))).missing(false)).toBeNull()
+})
+
+test('what was counted is marked, though another run was counted meanwhile', () => {
+  const reader = new Reader('a5 b5 c4 d3 e3 f2')
+  reader.marks = false
+  reader.join(0, 1)
+  reader.list = ['b5', 'a5', 'c4', 'd3', 'e3', 'f2']
+  reader.join(1, 2)
+  reader.look(0, 3)
+  reader.join(2, 2)
+  expect(reader.kernel.owed).toBe(4)
+  reader.look(1, 3)
+  expect(reader.kernel.owed).toBeUndefined()
+  expect(reader.kernel.takeCounted()).toEqual(['b', 'a', 'c'])
+  expect(reader.kernel.takeCounted()).toEqual([])
+})
+
+test('a window that was told before the floor, and begins with ties of it, has no place by that: those were not met by then', () => {
+  const reader = new Reader('a1 c3 e4 d4 f5')
+  const floor = reader.look(0, 3)
+  reader.list = ['a1', 'c3', 'd4', 'e4', 'f5']
+  const behind = reader.look(3, 3)
+  reader.take(floor, 'ace')
+  reader.list = ['a1', 'c3', 'e4', 'd4', 'f5']
+  reader.look(0, 3)
+  reader.take(behind, 'ef')
+  expect(reader.kernel.missing()).toBe('join: shows an anchor, or its place does')
+})
+
+test('a run that is counted past what cannot be read rests on that being no part of it', () => {
+  const reader = new Reader('p1 a2 b2 x2! c2 q3')
+  reader.join(0, 2)
+  reader.list = ['p1', 'x2!', 'b2', 'c2', 'a2', 'q3']
+  reader.join(4, 3)
+  for (let round = 0; round < 2; round += 1) {
+    reader.list = ['p1', 'a2', 'b2', 'x2!', 'c2', 'q3']
+    reader.look(0, 3)
+    reader.look(3, 1)
+    reader.list = ['p1', 'a2', 'b2', 'c2', 'x2!', 'q3']
+    reader.look(4, 1)
+    reader.look(5, 1)
+  }
+  reader.look(0, 3)
+  expect(reader.kernel.missing()).toBeNull()
+  expect(reader.kernel.state.basis).toContain('unread-apart')
+})
+
+test.each<[string, (reader: Reader) => void, string[]]>([
+  ['is empty', (reader) => reader.look(3, 5), ['held', 'nothing-hidden-behind']],
+  ['is refused', (reader) => reader.refused(3, 1), ['held', 'even-cuts', 'nothing-hidden-behind']],
+])('a run that is counted rests on what both looks at its end do: the first one %s', (_, first, basis) => {
+  const reader = new Reader('p1 a2 b2 c2 q3', { order: 'created_asc', from: null, to: 3 })
+  reader.join(0, 2)
+  reader.list = ['p1', 'b2', 'c2', 'a2', 'q3']
+  reader.join(3, 2)
+  reader.list = ['p1', 'a2', 'b2']
+  reader.look(0, 5, 3)
+  for (let time = 0; time < 2; time += 1) first(reader)
+  reader.look(0, 5, 3)
+  reader.list = ['p1', 'c2', 'a2']
+  reader.look(2, 1)
+  for (let time = 0; time < 2; time += 1) reader.look(3, 5)
+  reader.look(0, 2)
+  expect(reader.kernel.missing()).toBeNull()
+  expect(reader.kernel.state.basis).toEqual(basis)
+})
+
+test('a run that is paid by a third look at its beginning rests on what its end stood in front of', () => {
+  const reader = new Reader('p1 r2 s2 y3 a4 d4 c4 u5 v6 k7 b4 w5')
+  reader.join(0, 2)
+  reader.join(1, 3)
+  reader.list = 'r2 s2 y3 a4 d4 c4 u5 v6 k7 b4 w5'.split(' ')
+  reader.look(1, 2)
+  reader.look(0, 3)
+  reader.join(1, 5)
+  const behind = reader.look(6, 2)
+  reader.look(5, 1)
+  reader.take(behind, 'uv')
+  expect(reader.kernel.state.count).toMatchObject({ end: 6, behind: { id: 'u', moment: 5 } })
+  reader.look(2, 2)
+  reader.look(5, 1)
+  reader.list = 'y3 c4 u5 v6 k7 b4 w5'.split(' ')
+  reader.look(5, 2)
+  reader.list = 'u5 v6 k7 b4 w5'.split(' ')
+  reader.look(2, 2)
+  reader.join(3, 3)
+  reader.look(2, 3)
+  expect(reader.kernel.owed).toBeUndefined()
+  expect(reader.kernel.state.basis).toContain('ties-side-by-side')
 })

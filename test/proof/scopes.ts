@@ -27,6 +27,15 @@ export const QUICK: Record<string, Trials> = {
     ...{ tasks: 3, readings: 4, changes: 1, take: 2, cap: null, ties: true, tries: PLACE },
     needs: ['place: leaves no position out'],
   },
+  'a window that is taken in after a later one was told': {
+    ...{ tasks: 5, readings: 3, changes: 2, take: 3, cap: 3, ties: true, later: true, lists: [[0, 1, 2, 2, 3]] },
+    ...{ tries: ['place', 'room'], only: ['shuffle'] },
+    asks: [
+      [0, 3],
+      [3, 3],
+    ],
+    needs: [],
+  },
   'a deletion and an insertion around a look': {
     ...{ tasks: 4, readings: 4, changes: 2, take: 3, cap: null, ties: true, tries: PLACE, lists: [[0, 1, 2, 3]] },
     asks: [

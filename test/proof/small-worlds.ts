@@ -46,6 +46,8 @@ export interface Scope {
   inTurn?: readonly (readonly [skip: number, asked: number])[]
   /** Answers may be asked for early and come late. */
   ahead?: boolean
+  /** Any answer may be taken in, and not only the last one. */
+  later?: boolean
   /** Behind the end the last window comes again. */
   repeats?: boolean
   /** Tasks of equal createdAt stand in the order of their ids, and so many neighbours show it. */
@@ -292,7 +294,7 @@ class Search {
     const { pending, count, ended } = world.state
     const isFar = pending.length === 0 && count === null && ended === null
     if (world.readings === 1 && isFar && !this.#tries.some((one) => one !== 'place')) return
-    const key = hash('sha1', keyOf(world, this.#scope.range, this.#tries), 'binary')
+    const key = hash('sha1', keyOf(world, this.#scope, this.#tries), 'binary')
     const { readings, changes } = world
     const worlds = this.#seen[key.charCodeAt(0) & 15] as Map<string, number[]>
     const seen = worlds.get(key)
@@ -484,10 +486,10 @@ class Search {
   #takeIn(world: World, latest: Told | null, given: Given): void {
     const { state } = world
     if (state.ended !== null) return
-    const places = this.#tries.includes('place')
+    const mayBeEarlier = this.#tries.includes('place') || this.#scope.later === true
     for (const one of world.told) {
       const isLatest = one.received === latest?.received
-      if (one.ids.length === 0 || (!isLatest && !places)) continue
+      if (one.ids.length === 0 || (!isLatest && !mayBeEarlier)) continue
       this.#result.claims += 1
       const fact = recalled(one.heard, state)
       const link = linkOf(state, fact, this.#trial)
@@ -550,7 +552,7 @@ class Search {
       next.sinceCount = world.sinceEdge | sinceThen
     if (state.within === null || state.within.received !== before.within?.received) next.sinceEdge = sinceThen
     const isKept = (one: Told): boolean => state.pending.some(({ received }) => received === one.received)
-    next.told = next.told.filter((one) => one.received === fact.received || isKept(one))
+    next.told = next.told.filter((one) => one.received === fact.received || this.#scope.later === true || isKept(one))
   }
 
   /** The same, of a window that is taken in. */
@@ -562,7 +564,9 @@ class Search {
     if (isPlaced && world.sinceFloor === 3) next.sunk = ofEach(next.sunk, () => 3)
     next.sinceFloor = (deletedSince ? 1 : 0) | (insertedSince ? 2 : 0)
     if (state.count !== null && world.state.count === null) next.sinceCount = next.sinceFloor
-    next.told = world.told.filter((one) => state.pending.some(({ received }) => received === one.received))
+    next.told = world.told.filter(({ received }) =>
+      this.#scope.later === true ? received !== fact.received : state.pending.some((one) => one.received === received),
+    )
   }
 
   #mayBeUneven(before: State): boolean {
@@ -649,7 +653,7 @@ function stepsOf(trail: Trail | null): string[] {
 }
 
 /** What the future depends on, ids and moments renamed by their first appearance. */
-function keyOf(world: World, range: WalkRange | undefined, tries: readonly Evidence[]): string {
+function keyOf(world: World, { range, later }: Scope, tries: readonly Evidence[]): string {
   const scopeRepeats = tries.includes('repeated')
   const moments = new Map<number | null, number>()
   const ids = new Map<number, number>()
@@ -699,6 +703,8 @@ function keyOf(world: World, range: WalkRange | undefined, tries: readonly Evide
     it === null || it === undefined
       ? '-'
       : `${it.index}.${it.joinedAt}.${it.but === null ? '' : `${m(it.but.moment)}_${i(Number(it.but.member))}`}.${it.apart}.${it.id === null ? '' : i(Number(it.id))}.${m(it.moment)}.${it.run}.${it.short}.${it.aloneAt === null}${range === undefined ? '' : side(it.oldest as number) + side(it.newest as number)}`
+  const behind = (it: NonNullable<State['count']>['behind']) =>
+    it === null ? '' : `${it.id === null ? '' : i(Number(it.id))}_${m(it.moment)}`
   const edge = (it: State['ahead']) => (it === null ? '-' : `${it.index}.${it.unread}.${it.reach}`)
   return [
     world.items.map(item).join(','),
@@ -719,7 +725,7 @@ function keyOf(world: World, range: WalkRange | undefined, tries: readonly Evide
     owed === null ? '-' : `${m(owed.moment)}.${i(Number(owed.member))}`,
     count === null
       ? '-'
-      : `${count.end}.${count.isOver}.${count.start}.${count.ids}.${count.hasMember}.${count.isClosed}`,
+      : `${count.end}.${behind(count.behind)}.${count.start}.${count.ids}.${count.hasMember}.${count.isClosed}.${count.rests.join('')}`,
     edge(state.ahead),
     edge(state.within),
     state.repeat === null
@@ -748,6 +754,7 @@ function keyOf(world: World, range: WalkRange | undefined, tries: readonly Evide
     world.counted.map(i).join('_'),
     way(early),
     way(world.first),
+    later === true ? JSON.stringify(world.told.map(({ fact, ids }) => [fact, ids])) : '',
     clock.join('_'),
   ].join('|')
 }

@@ -115,7 +115,7 @@ test.each([
 test.each([
   [0o600, null],
   [0o640, null],
-  [0o644, /^Every user of this machine can read the token of the pages: chmod o-r '/],
+  [0o644, /^Every user of this machine can read the token of the pages: chmod o-r \//],
 ])('a token file of mode %o: %s', (mode, warning) => {
   using scratch = makeScratch()
   writeFileSync(scratch.path('token'), '0123456789abcdef')

@@ -366,9 +366,22 @@ describe('a proxy', () => {
   test('learns no key of a TLS address, and one that refuses is unreachable', async () => {
     await using proxy = await rawServer([says(403)])
     await using client = makeClient('https://tasks.example.test', { proxy: proxy.url, maxRetries: 0 })
-    await expect(client.list(WINDOW, decodePage)).rejects.toMatchObject({ code: 'service-unreachable' })
+    await expect(client.list(WINDOW, decodePage)).rejects.toMatchObject({
+      code: 'service-unreachable',
+      message: expect.stringMatching(/^https:\/\/tasks\.example\.test cannot be reached by way of service\.proxy: /),
+    })
     expect(proxy.requests[0]).toMatchObject({ method: 'CONNECT', path: 'tasks.example.test:443' })
     expect(JSON.stringify(proxy.requests)).not.toContain(KEY)
+  })
+
+  test.each(['http', 'https'])('that is down is what the message of an %s service names', async (scheme) => {
+    const proxy = await rawServer([])
+    await proxy[Symbol.asyncDispose]()
+    await using client = makeClient(`${scheme}://tasks.example.test`, { proxy: proxy.url, maxRetries: 0 })
+    await expect(client.list(WINDOW, decodePage)).rejects.toMatchObject({
+      code: 'service-unreachable',
+      message: expect.stringMatching(/^The proxy \(service\.proxy\) cannot be reached: .*ECONNREFUSED/),
+    })
   })
 })
 

@@ -1,5 +1,6 @@
 // What the client sends, and how it judges answers that are whole: HTTP status, envelope and body together.
 import { describe, expect, test } from 'vitest'
+import { DEFAULTS } from '../../src/config/defaults.ts'
 import { decodePage, detail, KEY, makeClient, type Page, page } from '../support/client.ts'
 import { rawServer, says, saysJson } from '../support/raw-server.ts'
 
@@ -213,9 +214,36 @@ describe('judging', () => {
     const answer = operation === 'list' ? client.list(WINDOW, decodePage) : client.get('a', decodePage)
     await expect(answer).rejects.toMatchObject({
       code: 'key-refused',
-      hint: expect.stringContaining('TASK_MIRROR_API_KEY'),
+      hint: expect.stringMatching(/^Check the key, and how it is sent/),
     })
     expect(server.requests).toHaveLength(1)
+  })
+
+  test.each([
+    ['no key', { apiKey: null }, 'asks for a key', /^Put it into a file and name that in TASK_MIRROR_API_KEY_FILE/],
+    [
+      'a key for details only',
+      { auth: { ...DEFAULTS.service.auth, on: 'detail' } },
+      'asks for a key',
+      /^A key is set, but/,
+    ],
+    ['a key with its prefix', { apiKey: 'bearer hunter2' }, 'refuses the key', /^The key already begins with what/],
+    [
+      'no prefix',
+      { auth: { ...DEFAULTS.service.auth, prefix: '' }, apiKey: 'Bearer hunter2' },
+      'refuses the key',
+      /^Check the key/,
+    ],
+  ] as const)('what to do is told of %s', async (_title, options, what, hint) => {
+    await using server = await rawServer([saysJson(401, {})])
+    await using client = makeClient(server.url, options)
+    const error = await client.list(WINDOW, decodePage).catch((thrown) => thrown)
+    expect(error).toMatchObject({
+      code: 'key-refused',
+      message: expect.stringContaining(what),
+      hint: expect.stringMatching(hint),
+    })
+    expect(told(error)).not.toContain('hunter2')
   })
 
   test.each([300, 301, 302, 303, 304, 307, 308])('a redirect with %i is refused, never followed', async (status) => {

@@ -12,7 +12,7 @@ function answer(
   serviceDate: number | null = THIS_WALK,
 ): ItemsWindow {
   return {
-    ...{ kind: 'items', skip: 0, asked: 100, number: 1, askedAfter: 0, handle: 1, startedAt: 30_000, serviceDate },
+    ...{ kind: 'items', skip: 0, asked: 100, sent: 0, received: 1, handle: 1, startedAt: 30_000, serviceDate },
     ids: items.map(({ id }, index) => id ?? `t${index}`),
     moments: items.map(({ at = 15_000 }) => at),
     met: Uint8Array.from(items, ({ met }) => met ?? 0),

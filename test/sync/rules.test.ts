@@ -15,8 +15,8 @@ import fc from '../support/fc.ts'
 function makeWindow(moments: (number | null)[], met: number[] = moments.map(() => 0)): ItemsWindow {
   return {
     kind: 'items',
-    number: 1,
-    askedAfter: 0,
+    sent: 0,
+    received: 1,
     skip: 0,
     asked: moments.length,
     ids: moments.map((_, index) => `t${index}`),

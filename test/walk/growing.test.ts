@@ -1,6 +1,7 @@
 // Lists that grow while they are read: read up to an index at which there was nothing a moment ago, and not for ever.
 
 import { describe, expect, test } from 'vitest'
+import { seeded } from '../../src/simulator/random.ts'
 import fc from '../support/fc.ts'
 import { few, SOAK } from '../support/soak.ts'
 import { type Item, type Model, makeModel, newestFirst, type Walked, walkModel } from './model.ts'
@@ -208,4 +209,27 @@ test('a list that grows faster than its end is looked at is not read for ever', 
     expect({ count, reason: walked.result.reason }).toEqual({ count, reason: 'end-keeps-moving' })
     expect(walked.requests).toBeLessThan(most)
   }
+})
+
+test('what is asked for ahead is bounded, too, in a list that grows and begins again behind its end', async () => {
+  const random = seeded(29)
+  const sizes = new Map<string, number>()
+  const sizeOf = (id: string): number => sizes.get(id) ?? (sizes.set(id, 1 + random.int(7)).get(id) as number)
+  const model = makeModel(newestFirst(3).reverse(), {
+    before(request, { items: listed }) {
+      listed.push({ id: `n${request}`, at: 10_000 + 1000 * request })
+    },
+    answer(skip, take, { items: listed }) {
+      let size = 0
+      const from = listed.slice(skip % listed.length).slice(0, take)
+      return from.filter(({ id }, index) => {
+        size += sizeOf(id)
+        return index === 0 || size < 25
+      })
+    },
+  })
+  const settings = { window: 50, overlap: 10, settleMs: 60_000, maxRequests: 1000 }
+  const { result, requests } = await walkModel(model, { settings, beyond: true, lap: 'never' })
+  expect(result.verdict).toBe('partial')
+  expect(requests).toBeLessThan(1_100)
 })

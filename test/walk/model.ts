@@ -1,14 +1,7 @@
 // A list in memory, read through `WindowSource`: what a walk would see of a service, one request after another.
 
 import type { WalkRequest, WalkResult } from '../../src/walk/request.ts'
-import type {
-  ItemsWindow,
-  ReadOptions,
-  StepResult,
-  WalkStep,
-  WindowAnswer,
-  WindowSource,
-} from '../../src/walk/source.ts'
+import type { ReadOptions, WalkStep, WindowAnswer, WindowSource } from '../../src/walk/source.ts'
 import { walk } from '../../src/walk/walk.ts'
 
 export interface Item {
@@ -73,21 +66,21 @@ export function sourceOf(model: Model, met: ReadonlySet<string>, onRead: () => v
     return model.answer?.(skip, take, model) ?? model.items.slice(skip, skip + take)
   }
   /** Answered when they were prefetched, whatever has become of the list since. */
-  const early = new Map<string, { answer: Answered; askedAfter: number }>()
+  const early = new Map<string, { answer: Answered; sent: number }>()
   return {
     async read(skip: number, take: number, { fresh }: ReadOptions = {}): Promise<WindowAnswer> {
       const key = `${skip}:${take}`
       const found = fresh === true ? early.get(key) : undefined
-      const { answer, askedAfter } = found ?? { answer: ask(skip, take), askedAfter: given }
-      const number = ++given
+      const { answer, sent } = found ?? { answer: ask(skip, take), sent: given }
+      const received = ++given
       early.delete(key)
       if (answer === 'refused' || answer === 'failed') {
         return {
           kind: answer,
           skip,
           asked: take,
-          number,
-          askedAfter,
+          sent,
+          received,
           reason: 'status',
           message: answer,
           status: answer === 'refused' ? 400 : 500,
@@ -97,8 +90,8 @@ export function sourceOf(model: Model, met: ReadonlySet<string>, onRead: () => v
         kind: 'items',
         skip,
         asked: take,
-        number,
-        askedAfter,
+        sent,
+        received,
         serviceDate: null,
         startedAt: 0,
         handle: ++handle,
@@ -114,7 +107,7 @@ export function sourceOf(model: Model, met: ReadonlySet<string>, onRead: () => v
     },
     prefetch(windows) {
       early.clear()
-      for (const { skip, take } of windows) early.set(`${skip}:${take}`, { answer: ask(skip, take), askedAfter: given })
+      for (const { skip, take } of windows) early.set(`${skip}:${take}`, { answer: ask(skip, take), sent: given })
     },
   }
 }
@@ -136,9 +129,8 @@ export async function walkModel(model: Model, request: WalkOptions = {}): Promis
     settings: { window, overlap, settleMs: 60_000, maxRequests: 5_000 },
     ...rest,
   })
-  let reply: StepResult = { newlyMet: 0 }
   for (;;) {
-    const { value, done } = await steps.next(reply)
+    const { value, done } = await steps.next()
     if (done === true) {
       return {
         result: value,
@@ -148,13 +140,12 @@ export async function walkModel(model: Model, request: WalkOptions = {}): Promis
         listedThroughout: throughout ?? new Set(),
       }
     }
-    reply = { newlyMet: 0 }
     if (value.kind === 'unreadable') unreadable.push(value.skip)
     if (value.kind === 'mark') for (const id of value.ids) met.add(id)
     if (value.kind === 'take') {
       // Every state a walk hands out can be written down and read back.
       JSON.parse(JSON.stringify(value.state))
-      reply = { newlyMet: takeIn(value.window, met) }
+      for (const id of value.window.ids) met.add(id)
       if (onTake?.(value) === false) return { ...unfinished, met, unreadable }
     }
   }
@@ -162,9 +153,3 @@ export async function walkModel(model: Model, request: WalkOptions = {}): Promis
 
 /** What is known of a walk that was cut off. */
 const unfinished = { result: null as unknown as WalkResult, requests: 0, listedThroughout: new Set<string>() }
-
-function takeIn(window: ItemsWindow, met: Set<string>): number {
-  const before = met.size
-  for (const id of window.ids) met.add(id)
-  return met.size - before
-}

@@ -11,8 +11,8 @@ function makeWindow(skip: number, letters: string, moments?: (number | null)[]):
   const ids = [...letters].map((letter) => letter.toLowerCase())
   return {
     kind: 'items',
-    number: 1,
-    askedAfter: 0,
+    sent: 0,
+    received: 1,
     skip,
     asked: 10,
     ids,

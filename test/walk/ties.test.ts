@@ -314,3 +314,37 @@ test('no deletion makes another run of a createdAt look like the one that is cou
     if (result.verdict === 'complete') expect({ moment, missed }).toEqual({ moment, missed: [] })
   }
 })
+
+test('where another run of its createdAt stands in front of the one that is owed, that one is found behind it', async () => {
+  for (let seed = 1; seed <= 3; seed += 1) {
+    const items = Array.from({ length: 40 }, (_, index) => ({ id: `t${index}`, at: 1000 * Math.floor(index / 20) }))
+    shuffle(items, seeded(seed))
+    for (let first = 2; first < 10; first += 1) {
+      const model = makeModel(items, {
+        // Answers hold five, for a while only one, and then eight.
+        answer(skip, take, { requests: { length } }) {
+          const cap = length < first ? 5 : length < first + 40 ? 1 : 8
+          return items.slice(skip, skip + Math.min(take, cap))
+        },
+      })
+      const { result, met } = await walkModel(model, { window: 20, overlap: 3 })
+      expect({ seed, first, reason: result.reason, met: met.size }).toEqual({ seed, first, reason: null, met: 40 })
+    }
+  }
+})
+
+test('pages of one whose pairs of equal createdAt change places say nothing of how skip counts', async () => {
+  for (const seed of [12, 26, 40]) {
+    const random = seeded(seed)
+    const items = newestFirst(30).map(({ id }, index) => ({ id, at: 1000 * (30 - Math.floor(index / 2)) }))
+    const model = makeModel(items, {
+      before(_, { items: listed }) {
+        for (let at = 0; at < 30; at += 2)
+          if (random.int(2) === 0) listed.splice(at, 2, ...listed.slice(at, at + 2).reverse())
+      },
+      answer: (skip, _, { items: listed }) => listed.slice(skip, skip + 1),
+    })
+    const { result } = await walkModel(model, { window: 20, overlap: 3 })
+    expect({ seed, reason: result.reason }).not.toMatchObject({ reason: 'skip-ignored' })
+  }
+})

@@ -6,7 +6,12 @@ test.each([
   ['429', { kind: 'refused', status: 429, message: 'Slow down' }, 'service-refused', /when the service is well/],
   ['503', { kind: 'failed', status: 503, message: 'Down' }, 'service-failing', /when the service is well/],
   ['a timeout', { kind: 'failed', status: null, message: '', reason: 'timeout' }, 'service-failing', /is well/],
-  ['404', { kind: 'refused', status: 404, message: 'Not found' }, 'service-refused', /Check service\.baseUrl/],
+  [
+    '404',
+    { kind: 'refused', status: 404, message: 'Not found' },
+    'service-refused',
+    /the list is asked for at BASE\/tasks\/list/,
+  ],
   ['no JSON', { kind: 'failed', status: 200, message: '', reason: 'not-json' }, 'service-failing', /service\.baseUrl/],
 ] as const)('after %s the hint is about what can be done', (_, answer, code, hint) => {
   expect(unlisted(answer)).toMatchObject({ code, hint: expect.stringMatching(hint) })

@@ -2,6 +2,7 @@
 import { LONGEST_MS, parseDuration } from '../../config/duration.ts'
 import { isMirrorError, MirrorError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
+import { calledAs } from '../../shown.ts'
 import type { SyncRequest } from '../../sync/plan.ts'
 import type { RunResult } from '../../sync/summary.ts'
 import type { CommandContext, Flag } from './command.ts'
@@ -62,7 +63,7 @@ async function printRun(context: CommandContext, result: RunResult, path: string
   if (context.json) await context.print(isDryRun ? { ...summary, dryRun: true } : summary)
   // A run that was refused before it asked anything has nothing to sum up.
   if (isText && (summary.requests > 0 || error === null)) {
-    const { calledAs, runText } = await import('../text/run.ts')
+    const { runText } = await import('../text/run.ts')
     await context.print(runText(result, { path, isDryRun, width: context.columns, command: calledAs(context.env) }))
     // Who watches has read the notes; of whoever keeps only the log, as cron does, nobody has.
     if (context.attended && context.stdout.isTTY === true) told = []

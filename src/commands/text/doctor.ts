@@ -1,13 +1,14 @@
 // The text of `doctor`. Pure.
 import type { Check } from '../../doctor/check.ts'
-import { countText } from '../../shown.ts'
+import { asCalled, countText } from '../../shown.ts'
 import { pairs } from './layout.ts'
 
-export function doctorText(checks: readonly Check[], width?: number): string {
+/** `command`: how this program is called. */
+export function doctorText(checks: readonly Check[], width?: number, command = 'task-mirror'): string {
   const lines = pairs(
     checks.map(({ name, state, found, todo }) => [
       `${state.padEnd(5)}  ${name}`,
-      todo === null ? found : `${found}\nto do: ${todo}`,
+      todo === null ? found : `${found}\nto do: ${asCalled(todo, command)}`,
     ]),
     width,
   )

@@ -2,15 +2,10 @@
 import prettyBytes from 'pretty-bytes'
 import prettyMilliseconds from 'pretty-ms'
 import { DEFAULTS } from '../../config/defaults.ts'
-import { countText, grouped, moment, shellWord } from '../../shown.ts'
+import { isMirrorError } from '../../errors.ts'
+import { asCalled, countText, grouped, moment, shellWord } from '../../shown.ts'
 import type { RunResult, RunSummary } from '../../sync/summary.ts'
 import { fold, pairs } from './layout.ts'
-
-/** How this program is called by whoever runs it: what is printed to be typed next has to work as it stands. */
-export function calledAs(env: NodeJS.ProcessEnv): string {
-  // npm tells what it starts which of its own commands it is; the program may then be in no PATH but npm's.
-  return env.npm_command === undefined ? 'task-mirror' : 'npx task-mirror'
-}
 
 interface RunTextOptions {
   /** The mirror; null where nothing was written to one. */
@@ -34,11 +29,11 @@ export function runText(
         'run',
         `${isDryRun ? 'dry' : summary.runId} (${summary.command}: ${summary.plan.join(', ') || 'nothing to do'})`,
       ],
-      ['outcome', outcomeText(summary, error !== null)],
+      ['outcome', outcomeText(summary, error)],
       ['range', rangeText(summary.range)],
       ['tasks', changesText(summary)],
       ['open', summary.openTasks === 0 ? null : countText(summary.openTasks, 'task')],
-      ['set aside', summary.rejected === 0 ? null : `${countText(summary.rejected, 'item')}; see task-mirror rejected`],
+      ['set aside', summary.rejected === 0 ? null : `${countText(summary.rejected, 'item')}; see ${command} rejected`],
       ['requests', requestsText(summary)],
       ['duration', durationText(summary)],
       ['not before', summary.notBefore === null ? null : `${moment(summary.notBefore)}, as the service asked`],
@@ -47,13 +42,13 @@ export function runText(
     ],
     width,
   )
-  return [lines, ...notes.flatMap((note) => fold(`note: ${note}`, width))].join('\n')
+  return [lines, ...notes.flatMap((note) => fold(`note: ${asCalled(note, command)}`, width))].join('\n')
 }
 
 /** What is to be typed so that another command finds the mirror. */
 function dbFlag(path: string): string {
   if (path === DEFAULTS.mirror.path) return ''
-  return `--db ${/^[\w./@%+=:,-]+$/.test(path) ? path : shellWord(path)} `
+  return `--db ${shellWord(path)} `
 }
 
 /** What a run that was stopped leaves, in one line. `why`: such as "Stopped by SIGINT". */
@@ -63,11 +58,13 @@ export function stoppedText(why: string, { seen }: RunSummary, path: string | nu
   return `${why}: the ${countText(seen, 'task')} that came in are kept in ${path}; the next run goes on from there`
 }
 
-/** `isCutOff`: something ended the run early, a walk perhaps, of which the verdict says nothing. */
-function outcomeText({ outcome, verdict, lastFullWalk }: RunSummary, isCutOff: boolean): string {
-  const proved = verdict === null ? '' : `, verdict ${isCutOff ? `of the walks that ended: ${verdict}` : verdict}`
+/** `error`: what ended the run early, where anything did: a walk perhaps, of which the verdict says nothing. */
+function outcomeText({ outcome, verdict, lastFullWalk, seen }: RunSummary, error: unknown): string {
+  const isLate = isMirrorError(error, 'duration-reached') && seen > 0
+  const ended = isLate ? 'stopped at --max-duration, progress kept' : outcome
+  const proved = verdict === null ? '' : `, verdict ${error !== null ? `of the walks that ended: ${verdict}` : verdict}`
   const reason = verdict === 'partial' && lastFullWalk?.reason != null ? ` (${lastFullWalk.reason})` : ''
-  return `${outcome}${proved}${reason}`
+  return `${ended}${proved}${reason}`
 }
 
 function rangeText({ since, until }: RunSummary['range']): string | null {

@@ -97,7 +97,7 @@ function owedText({ details, candidates, withoutResult }: MirrorStatus['owed']):
 /** Names of fields are the service's: not all of them where there are many. */
 function formsText({ compared, summary, uneven }: MirrorStatus['forms']): string | null {
   if (compared === 0) return null
-  const lines = [`shows whole tasks, as ${countText(compared, 'task')} compared with their details told`]
+  const lines = [`shows tasks whole: ${countText(compared, 'task')} compared with their details`]
   const replaced = summary.filter(({ how }) => how === 'replaced')
   const less = summary.filter(({ how }) => how !== 'replaced')
   if (summary.length > 0) lines.length = 0

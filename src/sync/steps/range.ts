@@ -151,7 +151,8 @@ async function* seekFrom(source: WindowSource, start: number, sought: Sought): R
   let step = await search.next()
   while (step.done !== true) {
     const { value } = step
-    step = await search.next(yield value.kind === 'keep' ? { ...value, window: moved(value.window, start) } : value)
+    yield value.kind === 'keep' ? { ...value, window: moved(value.window, start) } : value
+    step = await search.next()
   }
   return start + step.value
 }

@@ -102,14 +102,12 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
   const walking = (task.steps ?? walk)(source, requestOf(run, task, size, counted))
   let oldestReadAt = Number.POSITIVE_INFINITY
   try {
-    let step = await walking.next({ newlyMet: 0 })
+    let step = await walking.next()
     while (step.done !== true) {
       const { value } = step
-      let newlyMet = 0
       if ('window' in value) oldestReadAt = Math.min(oldestReadAt, value.window.startedAt)
       if (value.kind === 'take') {
-        newlyMet = (await writer.takeIn(takeInOf(value, walkId, now()))).newlyMet
-        counted.met += newlyMet
+        counted.met += (await writer.takeIn(takeInOf(value, walkId, now()))).newlyMet
         // A walk that is killed goes on at this size.
         if (value.firstWindow !== undefined) await rememberItemBytes(run)
         length.reached(value.nextSkip)
@@ -117,7 +115,7 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
       } else if (value.kind === 'mark') counted.met += await writer.markMet(walkId, value.ids)
       else await setBeside(run, value)
       if (value.kind === 'unreadable') counted.unread.add(value.identity)
-      step = await walking.next({ newlyMet })
+      step = await walking.next()
     }
     await learnSides(run, sides)
     const { met } = counted

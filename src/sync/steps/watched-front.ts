@@ -1,4 +1,5 @@
 // A list as a walk reads it from its front, compared with how that stood when everything was met last (front.ts).
+import { keepLatest } from '../../bounded.ts'
 import type { ItemsWindow } from '../../walk/source.ts'
 import type { Run } from '../context.ts'
 import { finalsOf } from '../writer/prepare.ts'
@@ -57,10 +58,7 @@ export function watchFront(
       const { handle, ids } = parsed
       finals.set(handle, finalsOf(parsed))
       // Of answers that joined nothing.
-      for (const oldest of finals.keys()) {
-        if (finals.size <= MOST_WINDOWS) break
-        finals.delete(oldest)
-      }
+      keepLatest(finals, MOST_WINDOWS)
       if (front.length === 0 || before.size >= 2 * MOST_COMPARED) return
       const { seqs, isAsBefore, readAt } = await writer.knownState(handle)
       for (const [index, id] of ids.entries()) {

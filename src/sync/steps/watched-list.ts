@@ -1,5 +1,6 @@
 // The list as a head or tail walk reads it, watched for runs of neighbours (neighbours.ts): every answer is compared with
 // what the mirror held before anything of it is taken in.
+import { keepLatest } from '../../bounded.ts'
 import type { OrderEvidence } from '../../walk/order.ts'
 import type { ItemsWindow } from '../../walk/source.ts'
 import type { Run } from '../context.ts'
@@ -49,10 +50,7 @@ export function watchList(run: Run, order: NeighbourRules['order'], frontier: nu
       const seq = seqs[index] as number
       before.set(id, seq === 0 || seq > certain ? null : { seq, isAsBefore: isAsBefore[index] === 1 })
     }
-    for (const id of before.keys()) {
-      if (before.size <= MOST_COMPARED) break
-      before.delete(id)
-    }
+    keepLatest(before, MOST_COMPARED)
   }
 
   /** Stretches of known tasks older than `bound`, the last one still open; anything else between them ends a stretch. */

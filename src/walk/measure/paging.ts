@@ -2,7 +2,7 @@
 // `verify`, which must not walk; a handful of windows each, and an honest "cannot tell" where those prove nothing.
 import type { Moment } from '../../task.ts'
 import type { Cut } from '../paging.ts'
-import { Search } from '../search.ts'
+import { firstBeyond } from '../search.ts'
 
 /** What one window brought. */
 export type Seen =
@@ -42,12 +42,8 @@ export async function readStart(pager: Pager): Promise<Start | Exclude<Seen, { k
 
 /** The largest `take` that is answered, between one that is and a `larger` one that is refused. */
 export async function findTakeLimit(pager: Pager, { take, larger }: Start): Promise<number> {
-  const search = Search.between(take + 1, larger?.take ?? take + 1)
-  while (!search.isClosed) {
-    if ((await pager.read(0, search.place)).kind === 'items') search.tooNear()
-    else search.tooFar()
-  }
-  return (search.near as number) - 1
+  const isRefused = async (size: number) => (await pager.read(0, size)).kind !== 'items'
+  return (await firstBeyond(take + 1, larger?.take ?? take + 1, isRefused)) - 1
 }
 
 export interface Cap {
