@@ -32,7 +32,7 @@ if (major < NEEDED[0]! || (major === NEEDED[0]! && minor < NEEDED[1]!)) {
   main(stop).then((exitCode) => leave(withLog(exitCode), stop.signal), crash)
 }
 
-/** The error code that cost lines of the log; null where none are missing. */
+/** Why lines of the log are missing, as an error code; null where none are. */
 let logLost: string | null = null
 /** How long stderr has taken nothing. */
 let stalledMs = 0

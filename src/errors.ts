@@ -75,7 +75,7 @@ export function isMirrorError(error: unknown, ...codes: ErrorCode[]): error is M
   return error instanceof MirrorError && (codes.length === 0 || codes.includes(error.code))
 }
 
-/** Finds the limit behind an error: `too-many-files`, `usage-invalid` (long name, lost folder); else the error. */
+/** Replaces an error caused by a limit: `too-many-files`, or `usage-invalid` for a long name or a lost folder. */
 export function fileLimitOr(error: unknown): unknown {
   if (isMirrorError(error, 'too-many-files')) return error
   const isTold = isMirrorError(error, 'usage-invalid', 'config-invalid')

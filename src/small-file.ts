@@ -10,7 +10,7 @@ const LONGEST_WAIT_MS = 30_000
 interface SmallFile {
   /** The most bytes to read. */
   most: number
-  /** Whether a pipe is allowed, as in `<(pass show key)`: its writer has 30 s, and without one it is empty. */
+  /** Allows a pipe, as in `<(pass show key)`, not only a file. Its writer has 30 s; without one it is empty. */
   pipe?: boolean
   /** Makes the error that the file cannot be used; `what` follows its name, `cause` is the file system's error. */
   refuse(what: string, cause?: unknown): Error

@@ -32,7 +32,7 @@ export interface LoadedConfig {
   file: string | null
 }
 
-/** Throws `config-invalid` (`usage-invalid` for flags alone): each wrong value, its source, type and what fits. */
+/** Throws `config-invalid` (`usage-invalid` for flags alone) with each wrong value's source, type and expectation. */
 export function loadConfig(sources: ConfigSources): LoadedConfig {
   const file = sources.file ?? (existsSync(DEFAULT_FILE) ? DEFAULT_FILE : null)
   const merged = file === null ? {} : readConfigFile(file, sources.file === null)

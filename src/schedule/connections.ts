@@ -10,7 +10,7 @@ const MOST = 256
 const MOST_AT_ONCE = 2048
 /** Time to read and answer a new socket before it may be closed. */
 const GRACE_MS = 100
-/** Time for a head to arrive, and its most bytes. */
+/** A head has this long to arrive, and at most this many bytes. */
 const HEAD_MS = 5000
 const MOST_HEAD = 8192
 /** The longest that a request waits while connections keep coming. */
