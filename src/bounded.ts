@@ -1,6 +1,6 @@
 // Collections of bounded size.
 
-/** Forgets what was added first, until `most` are left. */
+/** Deletes what was added first, until `most` entries are left. */
 export function keepLatest<K>(
   kept: { readonly size: number; keys(): Iterable<K>; delete(key: K): boolean },
   most: number,

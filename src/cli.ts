@@ -1,17 +1,17 @@
 #!/usr/bin/env node
-// The process: checks Node's version before anything else is loaded, connects streams and signals to `run`, and leaves
-// with its exit code. The only file that handles these; it imports nothing at the top, so that it can still speak on a Node
-// that the rest of the program would crash.
+// The process: checks Node's version before anything else is loaded, connects streams and signals to `run`, and exits
+// with its code. The only file that does so. It imports nothing at the top: it must work on a Node on which the rest of
+// the program would crash.
 
 const NEEDED = [22, 19]
-/** The run is given so long to commit the work in hand; on a busy machine, leaving takes a part of the 5 s as well. */
+/** The time a run has to commit work in progress; on a busy machine, exiting takes a part of the 5 s as well. */
 const GRACE_MS = 4000
-/** Idle connections and the like may keep the process for so long after its work. */
+/** Idle connections and the like may keep the process this long after its work. */
 const LINGER_MS = 100
-/** A pipe that is full is waited for so long; no signal is heard meanwhile. */
+/** The longest wait for a full pipe; no signal is handled meanwhile. */
 const LONGEST_STALL_MS = 5000
 const PAUSE_MS = 20
-/** The exit code of what the machine does not give, a full disk for one; see EXIT in errors.ts. */
+/** The exit code when the machine refuses something, such as disk space; see EXIT in errors.ts. */
 const EXIT_MACHINE = 7
 const SHELL = '/bin/sh'
 const SIGNALS = [
@@ -32,13 +32,13 @@ if (major < NEEDED[0]! || (major === NEEDED[0]! && minor < NEEDED[1]!)) {
   main(stop).then((exitCode) => leave(withLog(exitCode), stop.signal), crash)
 }
 
-/** Why lines of the log are missing; null where none is. */
+/** Why lines of the log are missing, as an error code; null where none are. */
 let logLost: string | null = null
-/** For how long stderr has taken nothing. */
+/** How long stderr has taken nothing. */
 let stalledMs = 0
 
 async function main(stop: AbortController): Promise<number> {
-  // Nothing that is loaded may take it for a leave not to check certificates: libraries open connections of their own.
+  // Libraries open connections of their own, and must not read from this variable that certificates need no check.
   delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
   process.on('uncaughtException', crash)
   process.on('unhandledRejection', crash)
@@ -50,7 +50,7 @@ async function main(stop: AbortController): Promise<number> {
   let stopping = false
   for (const { name, exitCode } of SIGNALS) {
     process.on(name, () => {
-      // Of a terminal that closes, both the kernel and the shell tell.
+      // When a terminal closes, both the kernel and the shell send SIGHUP.
       if (stopping && name === 'SIGHUP') return
       if (stopping) leaveNow(exitCode)
       stopping = true
@@ -58,7 +58,7 @@ async function main(stop: AbortController): Promise<number> {
       setTimeout(leaveNow, GRACE_MS, exitCode).unref()
     })
   }
-  // A reader that has gone (`| head`) is an ordinary end: stop what is being written for it, and say nothing.
+  // A reader of stdout that has gone (`| head`) is an ordinary end: stop writing for it, and say nothing.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') {
       stop.abort(new MirrorError('interrupted', 'stdout was closed', { facts: { signal: 'EPIPE', exitCode: 0 } }))
@@ -83,18 +83,18 @@ async function main(stop: AbortController): Promise<number> {
   )
 }
 
-/** As the program itself prints it, without loading it. */
+/** Prints the version as the program itself does, without loading it. */
 async function printVersion(): Promise<number> {
   const { toolVersion } = await import('./version.ts')
-  // A reader that has gone wants no more of it.
+  // The reader of stdout has gone and wants no more.
   process.stdout.on('error', () => undefined)
   process.stdout.write(`${toolVersion()}\n`)
   return 0
 }
 
 /**
- * Writes to stderr synchronously: no last line is lost. A full disk, or a pipe that nobody reads, ends no run, but the exit
- * code tells of it.
+ * Writes to stderr synchronously, so that no last line is lost. A full disk, or a pipe that nobody reads, does not end
+ * a run, but the exit code shows it.
  */
 function writeAll(writeSync: typeof import('node:fs').writeSync, text: string): void {
   let rest = Buffer.from(text)
@@ -109,14 +109,14 @@ function writeAll(writeSync: typeof import('node:fs').writeSync, text: string): 
         stalledMs += PAUSE_MS
         continue
       }
-      // A stderr that is gone must not end the run.
+      // A stderr that fails must not end the run.
       if (/^(EAGAIN|ENOSPC|EDQUOT|EIO)$/.test(code)) logLost = code
       return
     }
   }
 }
 
-/** The exit code of a run whose work is done but whose log is not. */
+/** The exit code of a run that ended, but whose log may have lost lines. */
 function withLog(exitCode: number): number {
   if (logLost === null) return exitCode
   const todo = logLost === 'EAGAIN' ? 'read it' : 'make room for it'
@@ -125,9 +125,9 @@ function withLog(exitCode: number): number {
 }
 
 /**
- * Ends the process once what was written to stdout has left it; after a signal nobody waits for a slow reader. It ends by
- * itself where nothing is left open: `process.exit` can wait for ever for a compiler of V8 that waits for the garbage
- * collection of a thread that is already leaving (https://github.com/nodejs/node/issues/54918).
+ * Ends the process once stdout has been written; after a signal it does not wait for a slow reader. The process ends by
+ * itself where nothing is left open: `process.exit` may wait forever for a V8 compiler thread that waits for the
+ * garbage collection of a thread that is already exiting (https://github.com/nodejs/node/issues/54918).
  */
 function leave(exitCode: number, signal: AbortSignal): void {
   if (signal.aborted) process.exit(exitCode)
@@ -136,9 +136,9 @@ function leave(exitCode: number, signal: AbortSignal): void {
 }
 
 /**
- * Ends the process in the middle of whatever its threads do. `process.exit` waits for them, and a long statement of
- * SQLite cannot be interrupted; another program in the place of this one ends them all, also where this is PID 1. A shell
- * starts in a millisecond; Node, where there is none, may take a second on a busy machine.
+ * Ends the process whatever its threads are doing. `process.exit` waits for them, and a long SQLite statement cannot be
+ * interrupted; replacing the process by another program (exec) ends them all, even where this is PID 1. A shell starts
+ * in a millisecond. Where there is none Node is started, which may take a second on a busy machine.
  */
 function leaveNow(exitCode: number): void {
   const { LD_LIBRARY_PATH } = process.env
@@ -152,10 +152,10 @@ function leaveNow(exitCode: number): void {
   process.exit(exitCode)
 }
 
-/** The last resort: an error that `run` itself did not catch. One line, exit 1. */
+/** The last resort for an error that `run` itself did not catch: one line, exit 1. */
 function crash(error: unknown): void {
   const message = error instanceof Error ? error.message : String(error)
-  // Met while the program itself is loaded, before anything could tell it in better words.
+  // Happens while the program is being loaded, before anything could report it in better words.
   if (/EMFILE|ENFILE|too many open files/i.test(message)) {
     console.error(
       'task-mirror: the limit of open files is too low: raise it (ulimit -n) and run the same command again',

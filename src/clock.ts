@@ -1,10 +1,10 @@
-// What clocks can be believed. Wall clocks are wrong and jump: within a process time is counted by the monotonic clock,
-// and a stored moment that lies in the future says nothing. The one place that compares stored moments with now. Pure.
+// What clocks can be believed. Wall clocks are wrong and jump: within a process, the monotonic clock counts time; a
+// stored moment in the future says nothing. The one place that compares stored moments with now. Pure.
 
 /** Epoch ms by the wall clock, or ms of the monotonic clock. */
 export type Clock = () => number
 
-/** `sync.settleMs` where no configuration is at hand. */
+/** The value of `sync.settleMs` where there is no configuration. */
 const SETTLE_MS = 60_000
 /** Least tolerance: a clock may be adjusted by this much between two runs. */
 const LEAST_TOLERANCE_MS = 1000
@@ -20,48 +20,48 @@ export function latestKnown(now: number, settleMs = SETTLE_MS): number {
   return now + Math.max(settleMs, LEAST_TOLERANCE_MS)
 }
 
-/** How far another clock is ahead of this one, and how far off that may be, ms. */
+/** How far another clock is ahead of this one, and how uncertain that is, ms. */
 export interface Skew {
   aheadMs: number
   uncertainMs: number
 }
 
-/** By the `Date` of an answer, when it was asked for and when it came: epoch ms. */
+/** By the `Date` of an answer, when the request was sent and when the answer came: epoch ms. */
 export function skewOf(date: number, askedAt: number, cameAt: number): Skew {
   const halfMs = (cameAt - askedAt) / 2
-  // A Date tells whole seconds: on average it is half a second behind.
+  // A Date has whole seconds: on average it is half a second behind.
   return { aheadMs: date + 500 - (askedAt + halfMs), uncertainMs: halfMs + 500 }
 }
 
-/** The smaller one: an answer out of a cache has an old Date, and the one that fits best is believed. */
+/** The smaller skew: an answer from a cache has an old Date, so the Date that fits best is believed. */
 export function leastSkew(one: Skew | null, other: Skew): Skew {
   return one !== null && Math.abs(one.aheadMs) <= Math.abs(other.aheadMs) ? one : other
 }
 
-/** Beyond it moments of two clocks are no longer told apart by `sync.settleMs`. */
+/** With more skew, `sync.settleMs` no longer covers the difference between two clocks. */
 const MOST_SKEW_MS = SETTLE_MS / 2
 
-/** Whether one of the two clocks has to be set right. */
+/** Whether one of the two clocks needs to be set. */
 export function isApart({ aheadMs, uncertainMs }: Skew): boolean {
   return Math.abs(aheadMs) - uncertainMs > MOST_SKEW_MS
 }
 
-/** Epoch ms that never jump: the wall clock as it is now, and what the monotonic clock counts from now on. */
+/** Epoch ms that never jump: the wall clock at the time of this call, advanced by the monotonic clock. */
 export function steadyClock(wall: Clock, monotonic: Clock): Clock {
   const begun = wall() - monotonic()
   return () => Math.floor(begun + monotonic())
 }
 
-/** A wall clock that moves by more than this beside the monotonic one has been set, or the machine has slept. */
+/** A wall clock that differs from the monotonic one by more has been set, or the machine has slept. */
 const JUMP_MS = 1000
 
-/** Says by how many ms the wall clock has jumped since it was asked last, forwards or backwards; 0 where it has not. */
+/** Returns by how many ms the wall clock has jumped since it was last called, forwards or backwards; 0 for no jump. */
 export function jumpWatch(wall: Clock, monotonic: Clock): () => number {
   let offset = wall() - monotonic()
   return () => {
     const next = wall() - monotonic()
     const jump = next - offset
-    // Small differences are let go: clocks that are slewed drift apart slowly.
+    // Small differences are not added up: clocks that are slewed drift apart slowly.
     offset = next
     return Math.abs(jump) > JUMP_MS ? Math.round(jump) : 0
   }

@@ -1,4 +1,4 @@
-// Makes what a command works with: log, progress, output and (when asked for) the configuration. One per invocation.
+// Makes what a command works with: log, progress, output and, on request, the configuration. One per invocation.
 import { resolve } from 'node:path'
 import type { Writable } from 'node:stream'
 import { type Clock, steadyClock } from './clock.ts'
@@ -23,7 +23,7 @@ export interface CommandStreams {
   env: NodeJS.ProcessEnv
   /** Registers what to do when the user asks for progress (SIGUSR2). */
   onProgressRequest(listener: () => void): void
-  /** Other clocks than this machine's, and other chance: 0 to 1. */
+  /** Clocks and randomness (0 to 1) in place of the machine's. */
   clocks?: Clocks
   random?: () => number
 }
@@ -50,7 +50,7 @@ export async function createContext(
   const { wall, monotonic } = streams.clocks ?? MACHINE_CLOCKS
   const now = steadyClock(wall, monotonic)
   const line = createStatusLine(stderr.write)
-  // A person who waits for a result has the progress line; what stays up has only the log to tell what it does.
+  // A person who waits has the progress line; a command that stays up has only the log to show what it does.
   const isCalm = quiet || (stderr.isTTY && untilSignal !== true)
   const log = await createLog({
     level: (given.values.logLevel as LogLevel | undefined) ?? (isCalm ? 'warn' : 'info'),
@@ -97,7 +97,7 @@ export async function createContext(
   }
 }
 
-/** The configuration, read when it is asked for first, and the key, read each time; `log` is told once of what is amiss. */
+/** Reads the configuration on first use and the key each time; warns once in `log` of what is wrong with it. */
 function settingsOf(
   given: GivenFlags,
   env: NodeJS.ProcessEnv,

@@ -1,4 +1,4 @@
-// One error class that carries facts, and the table from error codes to exit codes. Imports nothing.
+// One error class with facts, and the table that maps error codes to exit codes. Imports nothing.
 
 /** Exit codes of the command line (design.md section 3). An unknown code is a failure. */
 export const EXIT = {
@@ -75,14 +75,14 @@ export function isMirrorError(error: unknown, ...codes: ErrorCode[]): error is M
   return error instanceof MirrorError && (codes.length === 0 || codes.includes(error.code))
 }
 
-/** The error, or `too-many-files` or `usage-invalid` where it or its cause says that a limit of open files or of names is reached, or the working folder gone. */
+/** Replaces an error caused by a limit: `too-many-files`, or `usage-invalid` for a long name or a lost folder. */
 export function fileLimitOr(error: unknown): unknown {
   if (isMirrorError(error, 'too-many-files')) return error
   const isTold = isMirrorError(error, 'usage-invalid', 'config-invalid')
   let at: unknown = error
   for (let depth = 0; depth < 8 && at instanceof Error; depth += 1) {
     const code = 'code' in at ? String(at.code) : ''
-    // Node's own loader of modules and its threads tell it in words only.
+    // Node's module loader and its threads say so only in the message.
     if (/^(EMFILE|ENFILE)$/.test(code) || /\b(EMFILE|ENFILE|too many open files)\b/i.test(at.message)) {
       return new MirrorError('too-many-files', 'No more files can be opened: the limit of this process is reached', {
         hint: 'Raise it (ulimit -n, or LimitNOFILE of the unit; 256 is plenty) and run the same command again.',
@@ -108,32 +108,32 @@ export function fileLimitOr(error: unknown): unknown {
   return error
 }
 
-/** Of a path that is too long. */
+/** Characters of a path that is too long. */
 const MOST_SHOWN = 100
 
-/** The exit code that an error stands for; anything that is no `MirrorError` is a bug (1). */
+/** The exit code of an error; whatever is no `MirrorError` is a bug (1). */
 export function exitCodeOf(thrown: unknown): number {
   const error = fileLimitOr(thrown)
   return error instanceof MirrorError ? EXIT_CODE_OF[error.code] : EXIT.bug
 }
 
-/** The exit code of the signal that stopped the program; null where none did, or where what stopped it named none. */
+/** The exit code of the signal that stopped the program; null where none did, or where the reason has no exit code. */
 export function stopCodeOf({ aborted, reason }: AbortSignal): number | null {
   return aborted && isMirrorError(reason) && typeof reason.facts.exitCode === 'number' ? reason.facts.exitCode : null
 }
 
-/** Whether `error` only says that `signal` has stopped the work. */
+/** Whether `error` only says that `signal` stopped the work. */
 export function isStop(error: unknown, signal: AbortSignal): boolean {
   if (!signal.aborted) return false
   return error === signal.reason || isMirrorError(error, 'interrupted') || isCode(error, 'ABORT_ERR')
 }
 
-/** Whether it is an error of Node, or of this program, with this code. */
+/** Whether it is an error, of Node or of this program, with this code. */
 export function isCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code
 }
 
-/** Several at once: signal > 7 > 5 > 4 > 3; then 1, 2 and 6 as they come, and 0 last. */
+/** The worst of several: signal > 7 > 5 > 4 > 3; then 1, 2 and 6 in the order given, and 0 last. */
 export function worstExitCode(...codes: number[]): number {
   const rank = [
     EXIT.sigterm,
@@ -148,7 +148,7 @@ export function worstExitCode(...codes: number[]): number {
   return codes.find((code) => code !== EXIT.done) ?? EXIT.done
 }
 
-/** An error as another thread or process can be told of it; one that nobody foresaw has its stack. */
+/** An error as another thread or process gets it; an unforeseen one has its stack. */
 export type PlainError =
   | (Pick<MirrorError, 'code' | 'message' | 'hint' | 'facts'> & { cause: string | undefined })
   | Pick<Error, 'message' | 'stack'>

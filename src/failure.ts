@@ -1,9 +1,9 @@
-// How an error is told: message and hint on a terminal, all of it in the log otherwise.
+// How an error is reported: message and hint on a terminal, otherwise everything in the log.
 import { type ErrorFacts, fileLimitOr, MirrorError } from './errors.ts'
 import type { Log } from './log.ts'
 import { asCalled, calledAs, printable } from './shown.ts'
 
-/** Tells of `error` on stderr, once. `log` is null before there is one; `facts` say what was being done, for the log. */
+/** Reports `error` on stderr, once. `log` is null before there is one; `facts` say what was being done, for the log. */
 export function tellError(
   thrown: unknown,
   log: Log | null,
@@ -16,7 +16,7 @@ export function tellError(
   if (!(error instanceof MirrorError) && error instanceof Error) log?.debug({ stack: error.stack }, 'Where it happened')
 }
 
-/** False where the log cannot be written: it is loaded with its first line, which a low limit of open files can forbid. */
+/** False where the log cannot be written: its first line loads it, which a low limit of open files can prevent. */
 function isLogged(error: unknown, log: Log, facts: ErrorFacts): boolean {
   try {
     logError(error, log, facts)
@@ -43,7 +43,7 @@ function words(error: unknown): string {
   return `task-mirror: ${error.message.replaceAll('\n', '\n             ')}\n${hint}`
 }
 
-/** One line: messages of other libraries may have several. */
+/** One line, because messages of other libraries may have several. */
 function unforeseen(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   return `unforeseen failure: ${message.split('\n')[0]}`

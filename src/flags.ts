@@ -1,4 +1,4 @@
-// Flags and their environment twins: `--base-url` is TASK_MIRROR_BASE_URL. What a command was given, from either.
+// Flags and their environment twins (`--base-url` is TASK_MIRROR_BASE_URL), and what a command was given by either.
 import type { Command } from 'commander'
 import type { Flag } from './commands/shared/command.ts'
 import { oneOf } from './commands/shared/values.ts'
@@ -8,7 +8,7 @@ import { beginsAtHome, WHOLE_PATH } from './config/whole-path.ts'
 import { MirrorError } from './errors.ts'
 import { LOG_LEVELS } from './log-levels.ts'
 
-/** What all variables of this program begin with. */
+/** All variables of this program begin with this. */
 export const PREFIX = 'TASK_MIRROR_'
 
 /** Flags that every command takes. */
@@ -32,11 +32,11 @@ export const SHARED_FLAGS: readonly Flag[] = [
 export interface GivenFlags {
   /** By name in camel case, only what was given: `{ maxAge: 900000, noProgress: true }`. */
   values: Record<string, unknown>
-  /** The same for flags that stand for a configuration key. */
+  /** The values of flags that set a configuration key. */
   overrides: Override[]
 }
 
-/** What was given by flag or, where there is none, by its environment twin. Throws `usage-invalid`. */
+/** What was given by flag or else by its environment twin. Throws `usage-invalid`. */
 export function collectFlags(
   flags: readonly Flag[],
   command: Command,
@@ -56,7 +56,7 @@ export function collectFlags(
   return given
 }
 
-/** Paths and choices of a configuration key are checked with the configuration. */
+/** Checks paths and choices; those of a configuration key are checked with the configuration. */
 function checkedValue({ flags, parse, choices, key }: Flag, text: string, name: string, now: number): unknown {
   if (key === undefined && /<(file|folder|path)>/.test(flags) && beginsAtHome(text)) {
     throw new MirrorError('usage-invalid', `${name}: expected ${WHOLE_PATH}, got "${text}"`)
@@ -87,7 +87,7 @@ function readTwin(flag: Flag, env: NodeJS.ProcessEnv): string | string[] | boole
     return parts.length === 0 ? undefined : parts
   }
   if (flag.flags.includes('<')) return text
-  // A value may be 0 or 1.
+  // 0 and 1 may be values here, not only no and yes.
   if (flag.flags.includes('[') && !/^(true|yes|on|false|no|off)$/i.test(text)) return text
   if (/^(1|true|yes|on)$/i.test(text)) return true
   if (/^(0|false|no|off)$/i.test(text)) return false
@@ -104,7 +104,7 @@ export function twinName(flag: Flag): string {
   return `${PREFIX}${longName(flag).slice(2).replaceAll('-', '_').toUpperCase()}`
 }
 
-/** Of every flag of `flags`, every key, and the API key. */
+/** The variables of all `flags`, of all keys, and of the API key. */
 export function knownVariables(flags: readonly Flag[]): Set<string> {
   const ofKey = [`${PREFIX}API_KEY`, `${PREFIX}API_KEY_FILE`]
   return new Set([...ofKey, ...KEYS.map(environmentName), ...[...SHARED_FLAGS, ...flags].map(twinName)])

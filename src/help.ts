@@ -1,8 +1,8 @@
-// What --help looks like: usage first, examples last, nothing wider than the terminal.
+// The form of --help: usage first, examples last, nothing wider than the terminal.
 import { Help } from 'commander'
 import { fold } from './commands/text/layout.ts'
 
-/** For commander's `configureHelp`. A description that has no room beside its flag stands below it. */
+/** For commander's `configureHelp`. A description without room beside its flag goes below it. */
 export const HELP_FORM: Partial<Help> = {
   showGlobalOptions: true,
   formatItem(term, termWidth, description, helper) {
@@ -14,10 +14,10 @@ export const HELP_FORM: Partial<Help> = {
   },
 }
 
-/** A word of a command line, with the flag it belongs to; what stands in quotes is never broken. */
+/** A word of a command line together with its flag; quoted text is never broken. */
 const WORD = /(?:--[\w-]+ (?!-))?(?:'[^']*'|"[^"]*"|[^\s'"])+/g
 
-/** Command lines as they can be typed: a long one goes on behind a backslash. */
+/** Command lines that can be pasted: long ones continue after a backslash. */
 export function examples(lines: readonly string[], width: number): string {
   const folded = lines.map((line) => `  ${fold(line, width - 6, line.match(WORD) ?? []).join(' \\\n    ')}`)
   return `\nExamples:\n${folded.join('\n')}`

@@ -1,12 +1,12 @@
-// The one policy of everything that is sent over HTTP, be it to the service, to a monitor or to object storage:
-// certificates are always checked, nothing goes over plain http to another machine unless a key of the configuration names
-// it, and redirects are not followed (each sender sees to that itself). Pure.
+// The one policy for everything sent over HTTP, to the service, a monitor or object storage. Certificates are always
+// checked; plain http to another machine needs a configuration key that allows it; redirects are not followed, which
+// each sender ensures. Pure.
 import { MirrorError } from './errors.ts'
 
-/** For every connection. Said each time, so that NODE_TLS_REJECT_UNAUTHORIZED=0 weakens nothing. */
+/** For every connection. Set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED=0 weakens nothing. */
 export const TLS = { rejectUnauthorized: true } as const
 
-/** Where something is sent, as a parsed URL has it. */
+/** Where something is sent, in the parts of a parsed URL. */
 export interface Destination {
   protocol: string
   hostname: string
@@ -22,7 +22,7 @@ interface PlainHttp {
   isAllowed: boolean
 }
 
-/** Throws `config-invalid` where plain http would leave this machine without being allowed. */
+/** Throws `config-invalid` where plain http would leave this machine without permission. */
 export function refusePlainHttp({ protocol, hostname }: Destination, plain: PlainHttp): void {
   if (protocol !== 'http:' || plain.isAllowed || isLoopback(hostname)) return
   throw new MirrorError('config-invalid', `${plain.setting}: ${plain.what} would travel unencrypted to ${hostname}`, {

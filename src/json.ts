@@ -1,20 +1,20 @@
-// JSON digit for digit: numbers that a double cannot carry, or would spell otherwise, stay as their own text.
+// JSON without losing a digit: numbers that a double cannot hold, or would write otherwise, stay as their own text.
 import type { JsonObject, JsonValue, RawNumber } from './task.ts'
 
-/** The parts of JSON that the compiler's library does not describe yet (ES proposal "JSON.parse source text access"). */
+/** Parts of JSON that TypeScript's library does not describe yet (ES proposal "JSON.parse source text access"). */
 const json = JSON as unknown as {
   rawJSON(source: string): RawNumber
   isRawJSON(value: unknown): value is RawNumber
 }
 
-/** Whether a double spells a number of JSON text otherwise: 17-digit integers, `1.0`, `1E+2`, `-0`, `1e400`. */
+/** Whether a double would write this number otherwise: 17-digit integers, `1.0`, `1E+2`, `-0`, `1e400`. */
 export function isOddNumber(source: string): boolean {
   return String(Number(source)) !== source
 }
 
-// Every odd number starts with `-0`, has a point or an exponent, or 16 digits in a row. In valid JSON a number stands at
-// the start or behind white space, a colon, a comma or a bracket; the same inside a string only costs the slower way.
-// A key with an escape has a backslash.
+// Every odd number starts with `-0`, or has a point, an exponent or 16 digits in a row. In valid JSON a number comes
+// first, or after white space, colon, comma or bracket; a match inside a string only costs the slower parser. The
+// backslash is for keys with an escape.
 const MAYBE_INEXACT = /(?:^|[\s:,[])(?:-0|-?\d+[.eE]|-?\d{16})|\\/
 
 /**
@@ -27,11 +27,11 @@ export function parseExact(text: string): JsonValue {
 }
 
 /**
- * `parseExact` for text that `JSON.parse` has accepted; for anything else the result means nothing.
+ * `parseExact` for text that `JSON.parse` has accepted; for other text the result means nothing.
  *
- * Does without `JSON.parse` because of V8 13 (Node 24): for a key written with an escape it may give another key of the
- * same length that it has met before (`{"q":1,"\\":1}`, then `{"q":1,"\n":1}` reads as the former), and the source text
- * a reviver is given is then missing. Does not recurse, so any nesting passes.
+ * Avoids `JSON.parse` because V8 13 (Node 24) may take a key with an escape for another key of the same length that it
+ * has met (`{"q":1,"\\":1}`, then `{"q":1,"\n":1}` reads as the former); a reviver then gets no source text. Without
+ * recursion, so nesting may have any depth.
  */
 export function parseValid(text: string): JsonValue {
   const holders: (JsonValue[] | JsonObject)[] = []
@@ -53,7 +53,7 @@ export function parseValid(text: string): JsonValue {
         at++
       }
       at++
-      // Alone, as a value and not as a key, an escaped string is read correctly.
+      // An escaped string is read correctly when parsed alone, as a value and not as a key.
       const string = escaped ? (JSON.parse(text.slice(start, at)) as string) : text.slice(start + 1, at - 1)
       if (object !== null && name === null) {
         name = string
@@ -97,7 +97,7 @@ export function parseValid(text: string): JsonValue {
   }
 }
 
-/** Digits, point, sign and exponent; NaN, the end of the text, is none. */
+/** Digits, point, sign and exponent. NaN, which stands for the end of the text, is none. */
 function isNumberUnit(unit: number): boolean {
   return (unit >= 0x30 && unit <= 0x39) || unit === 0x2e || unit === 0x2d || unit === 0x2b || (unit | 0x20) === 0x65
 }
@@ -107,7 +107,7 @@ function numberOf(source: string): JsonValue {
   return String(value) === source ? value : json.rawJSON(source)
 }
 
-/** Sets a member as `JSON.parse` does: `__proto__` becomes a key of its own. */
+/** Sets a member as `JSON.parse` does: `__proto__` becomes an own key. */
 export function setOwn(object: JsonObject, name: string, value: JsonValue): void {
   if (name === '__proto__') {
     Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true })
@@ -116,7 +116,7 @@ export function setOwn(object: JsonObject, name: string, value: JsonValue): void
   }
 }
 
-/** True for a number kept by its digits; an object that merely has a key `rawJSON` is none. */
+/** True for a number kept by its digits; not for an object that merely has a key `rawJSON`. */
 export function isRaw(value: unknown): value is RawNumber {
   return json.isRawJSON(value)
 }

@@ -1,4 +1,4 @@
-// The log: pino's JSON lines, readable on a terminal; synchronous. Callers log chosen fields, never requests or tasks.
+// The log: pino's JSON lines, formatted on a terminal; synchronous. Callers log chosen fields, never requests or tasks.
 import { createRequire } from 'node:module'
 import type { ErrorFacts } from './errors.ts'
 import { LOG_LEVELS, type LogLevel } from './log-levels.ts'
@@ -15,7 +15,7 @@ interface LogOptions {
   level: LogLevel
   /** Takes whole lines; must write before it returns. */
   write: (line: string) => void
-  /** For people instead of JSON. */
+  /** Formatted for people instead of JSON. */
   pretty: boolean
   colour: boolean
 }
@@ -24,7 +24,7 @@ export async function createLog(options: LogOptions): Promise<Log> {
   const format = options.pretty ? await prettyFormat(options.colour) : printable
   let logger: Log | null = null
 
-  /** The library is loaded with the first line: a quiet run writes none. */
+  /** Loads the library with the first line: a quiet run writes none. */
   function log(level: keyof Log, fields: ErrorFacts, message: string): void {
     if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(options.level)) return
     logger ??= makeLogger(options.level, (line) => options.write(format(line)))
@@ -52,14 +52,14 @@ function makeLogger(level: LogLevel, write: (line: string) => void): Log {
   )
 }
 
-/** Loaded only for a terminal. The factory formats in place: a pino transport would do it in a worker, and lose lines. */
+/** Loaded for a terminal only. Formats in this thread: a pino transport would use a worker, and lose lines. */
 async function prettyFormat(colorize: boolean): Promise<(line: string) => string> {
   const { prettyFactory } = await import('pino-pretty')
   const format = prettyFactory({ colorize, singleLine: true, translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname' })
   return (line) => format(spelledOut(line))
 }
 
-/** JSON whose strings hold their escapes as text: the formatter would make line breaks and controls of them again. */
+/** Doubles the backslash of escapes in JSON strings, or the formatter would turn them into line breaks and controls. */
 function spelledOut(line: string): string {
   return printable(line).replace(/\\(?:u[0-9a-f]{4}|.)/g, (part) => (/["\\/]$/.test(part) ? part : `\\${part}`))
 }

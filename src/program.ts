@@ -1,4 +1,4 @@
-// The command line apart from the process: hands commands to commander, maps every error to exit code and words.
+// The command line without the process: passes commands to commander, turns every error into exit code and message.
 import { Command, CommanderError, Option } from 'commander'
 import { COMMANDS } from './commands/index.ts'
 import type { AnyCommand, CommandContext, CommandGroup, Flag } from './commands/shared/command.ts'
@@ -43,13 +43,13 @@ export async function run(argv: string[], streams: CommandStreams, signal: Abort
     context.progress.finish()
     if (!signal.aborted || spec.untilSignal === true) return
     const code = stopCode(signal) || exitCode
-    // It came when the command had nothing left to stop. One that was stopped by it, and ends with its code, has told of it.
+    // The signal came too late to stop anything. A command that it did stop ends with its code, and has reported it.
     if (code !== exitCode) context.log.warn({}, stopText(signal.reason, signal))
     exitCode = code
   }
   try {
     const program = await buildProgram(argv, streams, invoke)
-    // commander would print the general help.
+    // Without this, commander would print the general help.
     const isUnknown = argv[0] === 'help' && /^\w/.test(argv[1] ?? '') && !COMMANDS.some(({ name }) => name === argv[1])
     await program.parseAsync(isUnknown ? argv.slice(1) : argv, { from: 'user' })
     return exitCode
@@ -58,13 +58,13 @@ export async function run(argv: string[], streams: CommandStreams, signal: Abort
   }
 }
 
-/** Tells of variables that nothing reads and that are called nearly as one that something does; never of their values. */
+/** Warns of variables that nothing reads but whose names are close to known ones; never shows their values. */
 async function warnOfMisspelt(env: NodeJS.ProcessEnv, log: Log): Promise<void> {
   const lists = COMMANDS.flatMap((entry) => ('commands' in entry ? entry.commands : [entry])).map(({ flags }) => flags)
   const given = Object.keys(env).filter((name) => name.startsWith(PREFIX) && env[name] !== '')
   const known = knownVariables(lists.flatMap((list) => (Array.isArray(list) ? list : [])))
   if (given.every((name) => known.has(name))) return
-  // Flags that take loading something.
+  // Some commands have to load something to make their flags.
   const all = knownVariables((await Promise.all(lists.map((list) => (Array.isArray(list) ? list : list())))).flat())
   const { nearest } = await import('./config/nearest.ts')
   for (const name of given) {
@@ -86,7 +86,7 @@ async function buildProgram(argv: readonly string[], streams: CommandStreams, in
     .configureOutput({
       writeOut: (text) => streams.stdout.write(text),
       writeErr: (text) => streams.stderr.write(printable(text)),
-      // Told as every other error, by `report`.
+      // `report` reports it, as every other error.
       outputError: () => {},
       getOutHelpWidth: () => width(false),
       getErrHelpWidth: () => width(true),
@@ -113,7 +113,7 @@ interface Adding {
   width(error: boolean): number
 }
 
-/** `group`: what stands before its name, such as "config ". */
+/** `group`: the words before the name of the command, such as "config ". */
 async function addEntry(parent: Command, entry: AnyCommand | CommandGroup, adding: Adding, group = ''): Promise<void> {
   const { argv, invoke, width } = adding
   const command = parent.command(entry.name).summary(entry.summary).description(sentence(entry.summary))
@@ -141,13 +141,13 @@ function sentence(summary: string): string {
 
 interface Failed {
   argv: readonly string[]
-  /** null where flags did not even say how to log. */
+  /** null where the flags were too wrong to set up a log. */
   context: CommandContext | null
   streams: CommandStreams
   signal: AbortSignal
 }
 
-/** Tells the user what went wrong and returns the exit code. */
+/** Reports the error to the user and returns the exit code. */
 async function report(thrown: unknown, { argv, context, streams, signal }: Failed): Promise<number> {
   context?.progress.finish()
   const command = argv.find((word) => COMMANDS.some(({ name }) => name === word))
@@ -164,26 +164,26 @@ async function report(thrown: unknown, { argv, context, streams, signal }: Faile
   return signal.aborted ? stopCode(signal) || exitCodeOf(error) : exitCodeOf(error)
 }
 
-/** What commander says of a slip, to be told as everything else; null where it has printed help or version instead. */
+/** commander's message about a mistake, to be reported as any error; null where it printed help or version instead. */
 function usageError({ code, exitCode, message }: CommanderError, command: string | undefined): MirrorError | null {
   if (exitCode === 0 || code === 'commander.help') return null
   const [, what = message, suggestion] = /^error: (.*?)\n?(?:\((.*)\))?$/s.exec(message) ?? []
   const help = `\`${['task-mirror', command, '--help'].filter(Boolean).join(' ')}\` says what there is.`
-  // That of the simulator is made up, and a flag.
+  // The simulator's key is made up, and is a flag.
   const isKey = command !== 'simulate' && /^unknown option '--?(api|key)/i.test(what)
   const spec = COMMANDS.find(({ name }) => name === command)
   const shown = spec !== undefined && 'examples' in spec ? spec.examples : []
   const byOut = code === 'commander.excessArguments' ? shown.find((line) => line.includes('--out ')) : undefined
-  // What is suggested for a command may be far from what was meant.
+  // For an unknown command, commander's suggestion may be far from what was meant.
   const all = what.startsWith('unknown command')
     ? [suggestion, help]
     : [byOut === undefined ? (suggestion ?? help) : `Where to write is said by --out: \`${byOut}\`.`]
   const hint = isKey ? KEY_PLACES : all.filter(Boolean).join(' ')
-  // What stands behind the name may be the key.
+  // What follows the name may be the key.
   return new MirrorError('usage-invalid', what.replace(/^(unknown option '[^=]*=).*'$/s, "$1...'"), { hint })
 }
 
-/** For what goes wrong before flags have said how to log. What nobody foresaw is told without loading anything more. */
+/** For errors before flags have set up a log. Unforeseen ones are reported without loading anything more. */
 async function tellEarly(error: unknown, { stderr, env }: CommandStreams, command: string | undefined): Promise<void> {
   let log: Log | null = null
   if (isMirrorError(error, 'usage-invalid')) {
@@ -193,7 +193,7 @@ async function tellEarly(error: unknown, { stderr, env }: CommandStreams, comman
   tellError(error, log, { ...stderr, env }, { command })
 }
 
-/** What the command says of the stop, else which signal it was. */
+/** The command's own message about the stop, else the name of the signal. */
 function stopText(error: unknown, { reason }: AbortSignal): string {
   const own = isMirrorError(error) && error !== reason ? `: ${error.message}` : ''
   return `${(reason as Error).message}${own}`

@@ -5,31 +5,31 @@ import { countText, grouped } from './shown.ts'
 import type { StatusLine } from './terminal.ts'
 
 export interface ProgressUpdate {
-  /** What is being done, such as "full walk". A new phase starts the rate anew. */
+  /** What is being done, such as "full walk". A new phase restarts the rate. */
   phase?: string
   done?: number
   /** null where it is not known. */
   total?: number | null
-  /** Whether `total` is only about right. */
+  /** Whether `total` is approximate. */
   isEstimate?: boolean
   requests?: number
   inFlight?: number
-  /** Until when nothing is asked, epoch ms; null when nothing is waited for. */
+  /** Until when no request is sent, epoch ms; null where nothing is waited for. */
   waitingUntil?: number | null
-  /** What went wrong and is tried again then; null where the service asked for the wait. */
+  /** What failed and will be tried again; null where the service asked for the wait. */
   waitingFor?: string | null
 }
 
 export interface Progress {
   set(facts: ProgressUpdate): void
-  /** Prints where things stand, at once and also where progress is off. */
+  /** Prints the progress at once, even where progress is off. */
   print(): void
   /** Removes the line; nothing is shown until the next `set`. */
   finish(): void
 }
 
 interface ProgressState extends ProgressUpdate {
-  /** Items per second since the phase began; null until it can be told. */
+  /** Items per second since the phase began; null until it is known. */
   rate: number | null
 }
 
@@ -57,24 +57,24 @@ export function formatProgress(state: ProgressState, now: number, columns: numbe
   }
   if (state.requests !== undefined) parts.push(countText(state.requests, 'request'))
   if (state.inFlight !== undefined && state.inFlight > 0) parts.push(`${state.inFlight} in flight`)
-  // Whole parts are dropped first: a cut number would be a wrong one. What is left says more than how fast it goes.
+  // Drops whole parts, because a cut number would be wrong. "... left" is kept longer than the rate.
   const isTold = parts.some((part) => part.endsWith(' left'))
   while (parts.length > 1 && parts.join(' · ').length > columns - 1)
     parts.splice(isTold && parts.length === 3 ? 1 : -1, 1)
   return parts.join(' · ').slice(0, Math.max(0, columns - 1))
 }
 
-/** A total that has been passed is none. */
+/** A total that has been passed counts as unknown. */
 function totalOf({ total, done }: ProgressUpdate): number | null {
   return total == null || (done ?? 0) > total ? null : total
 }
 
 interface ProgressOptions {
-  /** A terminal's status line; null: log lines. */
+  /** A terminal's status line; null for log lines. */
   line: StatusLine | null
   columns: () => number
   log: Log
-  /** Whether anything is shown unasked. */
+  /** Whether progress is shown without being asked for. */
   shown: boolean
   now: () => number
 }
@@ -118,14 +118,14 @@ export function createProgress({ line, columns, log, shown, now }: ProgressOptio
       facts = { ...facts, ...change }
       if (!shown) return
       if (timer === null) {
-        // Also while nothing is reported, so that a wait is seen to go on; never keeps the process alive.
+        // Runs even while nothing is reported, so that a wait is seen to go on; never keeps the process alive.
         timer = setInterval(show, line === null ? LOG_EVERY_MS : 1000).unref()
       }
-      // Log lines come by the timer alone: one more beside it would say the same twice.
+      // The timer alone writes log lines: another one here would repeat it.
       if (line !== null && now() - last >= REDRAW_EVERY_MS) show()
     },
     print() {
-      // Asked for, it is shown with --quiet too.
+      // Progress that was asked for is shown with --quiet too.
       if (line === null) logLine('warn')
       else line.write(`${formatProgress(state(), now(), columns())}\n`)
     },

@@ -1,19 +1,19 @@
-// Text as people may see it: that of third parties, counts, lists of words. Imports nothing.
+// Text for people: text of third parties, counts, lists of words. Imports nothing.
 
 /**
- * What a terminal obeys or what turns text around: C0 but line feed and tab, DEL, C1, the bidirectional controls (UAX #9),
- * line and paragraph separator, zero-width and invisible format characters.
+ * What controls a terminal or changes the direction of text: C0 except line feed and tab, DEL, C1, the bidirectional
+ * controls (UAX #9), line and paragraph separator, zero-width and invisible format characters.
  */
 const HIDDEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g
 
-/** `text` with such characters as `\u001b`: for everything printed. JSON text stays equal as JSON. */
+/** `text` with such characters written as `\u001b`; for everything printed. As JSON, the text means the same. */
 export function printable(text: string): string {
   return text.replace(HIDDEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /** 12345 is "12,345". */
 export function grouped(value: number | bigint): string {
-  // The language's own way loads its tables first: 10 ms of a run that takes 200.
+  // `toLocaleString` first loads its tables: 10 ms of a run that takes 200.
   return typeof value === 'bigint' || Number.isInteger(value)
     ? String(value).replace(/\B(?=(\d{3})+$)/g, ',')
     : value.toLocaleString('en-US')
@@ -35,34 +35,34 @@ export function listed(words: readonly string[], conjunction: 'and' | 'or'): str
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} ${conjunction} ${words.at(-1)}`
 }
 
-/** `text` as one word of a shell, in quotes where it needs any. */
+/** `text` as one word of a shell, quoted where needed. */
 export function shellWord(text: string): string {
   if (/^[\w./@%+:,-][\w./@%+=:,-]*$/.test(text)) return text
   return /'/.test(text) && !/["$`\\!]/.test(text) ? `"${text}"` : `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** How this program is called by whoever runs it: what is printed to be typed next has to work as it stands. */
+/** How the user calls this program, so that commands that are printed work when typed. */
 export function calledAs(env: NodeJS.ProcessEnv): string {
-  // npm tells what it starts which of its own commands it is; the program may then be in no PATH but npm's.
+  // npm names its own command to the programs it starts; this one may then be in no PATH but npm's.
   return env.npm_command === undefined ? 'task-mirror' : 'npx task-mirror'
 }
 
-/** `text` for people, with the commands in it as `command`, by which this program is called. */
+/** `text` for people, with commands in it as the user calls this program (`command`). */
 export function asCalled(text: string, command: string): string {
   return text.replaceAll('`task-mirror ', `\`${command} `)
 }
 
-/** Of a run, newest first: one without an outcome is over as soon as another has begun, since runs hold a lock. */
+/** Outcome of a run by its index from the newest. Runs hold a lock: an older one without an outcome was killed. */
 export function runOutcome(outcome: string | null, index: number): string {
   return outcome ?? (index === 0 ? 'running or killed' : 'killed')
 }
 
-/** How several values of `flag` are written, for a `value` with a comma, which may be meant; else nothing. */
+/** How to give several values of `flag`, where `value` has a comma and may mean that; else nothing. */
 export function severalText(flag: string, value: string): string {
   return value.includes(',') ? ` Several are written ${flag} ${value.replace(/[\s,]+/g, ' ').trim()}.` : ''
 }
 
-/** As the command line has it: `withMeta` is `--with-meta`. */
+/** An option as a flag: `withMeta` is `--with-meta`. */
 export function flagOf(option: string): string {
   return `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }

@@ -1,4 +1,4 @@
-// Reads small files that somebody names, or that others may have put there: endless and silent ones are refused.
+// Reads small files that a user names or that others may have put there; endless and silent ones are refused.
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs'
 import { MirrorError } from './errors.ts'
 import { shellWord } from './shown.ts'
@@ -8,15 +8,15 @@ const PAUSE_MS = 20
 const LONGEST_WAIT_MS = 30_000
 
 interface SmallFile {
-  /** Bytes that are read at most. */
+  /** The most bytes to read. */
   most: number
-  /** Whether it may be a pipe, as in `<(pass show key)`, whose writer is waited for 30 s; without one it is empty. Else a file. */
+  /** Allows a pipe, as in `<(pass show key)`, not only a file. Its writer has 30 s; without one it is empty. */
   pipe?: boolean
-  /** The error that it cannot be used; `what` goes behind its name, `cause` is what the file system said. */
+  /** Makes the error that the file cannot be used; `what` follows its name, `cause` is the file system's error. */
   refuse(what: string, cause?: unknown): Error
 }
 
-/** The bytes of the file `path` and what the file system says of it. Throws what `refuse` gives and the file system throws. */
+/** The bytes of the file `path` and its stats. Throws the error of `refuse`, or that of the file system. */
 export function readSmallFile(
   path: string,
   { most, pipe = false, refuse }: SmallFile,
@@ -46,7 +46,7 @@ export function readSmallFile(
   }
 }
 
-/** The same of a file that somebody has named: `refuse` gives the error for what the file system throws, too. */
+/** As `readSmallFile`, for a file named by a user: errors of the file system become those of `refuse`, too. */
 export function readNamedFile(path: string, given: SmallFile): ReturnType<typeof readSmallFile> {
   try {
     return readSmallFile(path, given)
@@ -56,7 +56,7 @@ export function readNamedFile(path: string, given: SmallFile): ReturnType<typeof
   }
 }
 
-/** null where a pipe has nothing yet. */
+/** null where a pipe has no data yet. */
 function readSome(handle: number): Buffer | null {
   const piece = Buffer.alloc(PIECE_BYTES)
   try {
@@ -67,7 +67,7 @@ function readSome(handle: number): Buffer | null {
   }
 }
 
-/** What is to be told where every user of the machine can read a secret; null where they cannot. */
+/** A warning where every user of the machine can read a secret; else null. */
 export function openToOthers(what: string, path: string, stats: Stats): string | null {
   const isOpen = stats.isFile() && (stats.mode & 0o004) !== 0
   return isOpen ? `Every user of this machine can read ${what}: chmod o-r ${shellWord(path)}` : null

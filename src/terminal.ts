@@ -1,8 +1,8 @@
-// What the program knows of a terminal: whether it takes colours, and a status line that log lines do not tear.
+// What the program knows of a terminal: whether it takes colours, and a status line that log lines do not break.
 
 import { printable } from './shown.ts'
 
-/** Whether to send colour codes: NO_COLOR and FORCE_COLOR (https://no-color.org, https://force-color.org), TERM=dumb. */
+/** Whether to send colours: NO_COLOR and FORCE_COLOR (https://no-color.org, https://force-color.org), TERM=dumb. */
 export function wantsColour(isTTY: boolean, env: NodeJS.ProcessEnv): boolean {
   if ((env.NO_COLOR ?? '') !== '') return false
   const force = env.FORCE_COLOR
@@ -15,7 +15,7 @@ export function canRedraw(isTTY: boolean, env: NodeJS.ProcessEnv): boolean {
   return isTTY && env.TERM !== 'dumb'
 }
 
-/** A terminal that was never told its size says 0. */
+/** A terminal whose size was never set reports 0. */
 export function knownWidth(columns: number | undefined): number | undefined {
   return columns === 0 ? undefined : columns
 }

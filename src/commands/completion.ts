@@ -1,4 +1,4 @@
-// `completion`: prints what teaches a shell the commands and flags, out of the very table that help is made of.
+// `completion`: prints a shell's completion script, made from the same table of commands and flags as the help.
 import { longName, SHARED_FLAGS } from '../flags.ts'
 import type { AnyCommand, CommandGroup, CommandSpec, Flag } from './shared/command.ts'
 import type { CompletedCommand, CompletedFlag, Shell } from './text/completion-scripts.ts'
@@ -7,7 +7,7 @@ const SHELL_NAMES: readonly Shell[] = ['bash', 'zsh', 'fish']
 
 type Entry = AnyCommand | CommandGroup
 
-/** The command; `commands` gives the table it stands in itself. */
+/** The command; `commands` returns the table of all commands, which includes this one. */
 export function completionOf(commands: () => readonly Entry[]): CommandSpec {
   return {
     name: 'completion',

@@ -1,4 +1,4 @@
-// The steps of `demo`. Prints as it goes; touches no file but its own in the given folder.
+// The steps of `demo`. Prints while it works, and writes only its own files in the given folder.
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { configSchema } from '../config/schema.ts'
@@ -32,7 +32,7 @@ import { runText } from './text/run.ts'
 interface DemoResult {
   schemaVersion: 1
   exitCode: number
-  /** Whether the mirror held every task of the account, and nothing else, at the end. */
+  /** Whether the mirror, at the end, holds every task of the account and nothing else. */
   equal: boolean
   tasks: number
   files: string[]
@@ -44,7 +44,7 @@ const TASKS = 5_000
 const KEY = 'demo-key'
 const NAMES = { mirror: 'demo-mirror.sqlite', parquet: 'demo-tasks.parquet', ndjson: 'demo-tasks.ndjson' }
 
-/** Throws `usage-invalid` where the folder holds files of somebody else, or the configured mirror; `snapshot-unwritable`. */
+/** Throws `usage-invalid` where the folder holds other files or the configured mirror; `snapshot-unwritable`. */
 export async function runDemo(context: CommandContext, folder: string): Promise<DemoResult> {
   const inUse = filesInUse((await context.config()).config.mirror.path, await context.filesInUse())
   for (const name of Object.values(NAMES)) refuseInUse(join(folder, name), inUse)
@@ -101,7 +101,7 @@ export async function runDemo(context: CommandContext, folder: string): Promise<
   }
 }
 
-/** Only files that a demo made are removed: a folder with anything else in it is left alone. */
+/** Removes only files that a demo made. A folder that holds anything else is left as it is. */
 function clearFolder(folder: string): void {
   const present = existsSync(folder) ? readdirSync(folder) : []
   const isOurs = (name: string) =>
@@ -128,7 +128,7 @@ function isMirror(path: string): boolean {
 function demoContext(context: CommandContext, baseUrl: string, path: string): RunContext {
   const { $schema: _, ...config } = configSchema.parse({ service: { baseUrl }, mirror: { path } })
   const { log, progress, signal, now, random } = context
-  // The steps are told on stdout; the log would tell them twice.
+  // The steps are printed on stdout; info lines in the log would repeat them.
   const calm = { ...log, info: log.debug }
   return { config, apiKey: KEY, log: calm, progress, signal, now, random }
 }
@@ -147,7 +147,7 @@ function changeAccount(account: Account): string {
   return `${created} tasks created, ${finished} finished, ${removed} deleted`
 }
 
-/** Whether the mirror holds the tasks of the account and no others, each with the same content. */
+/** Whether the mirror holds exactly the tasks of the account, each with the same content. */
 async function compare(path: string, account: Account, say: Say): Promise<boolean> {
   const isEqual = (db: Db) =>
     readStatus(db).tasks.live === account.listed &&

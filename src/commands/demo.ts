@@ -1,4 +1,4 @@
-// `demo`: the whole job against the simulator, in one process: the real client over loopback HTTP, real files.
+// `demo`: the whole job against the simulator in one process, with the real client over loopback HTTP and real files.
 import { MirrorError } from '../errors.ts'
 import type { CommandSpec } from './shared/command.ts'
 

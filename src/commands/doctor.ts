@@ -1,4 +1,4 @@
-// `doctor`: what operators get wrong, checked in one go, each with what to do.
+// `doctor`: checks in one go what operators often get wrong, and says what to do about each.
 import { EXIT } from '../errors.ts'
 import { calledAs } from '../shown.ts'
 import type { CommandSpec } from './shared/command.ts'

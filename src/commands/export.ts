@@ -1,4 +1,4 @@
-// `export`: one snapshot of the mirror, as a dataset, to a file or to stdout.
+// `export`: publishes one snapshot of the mirror as a dataset, to a file or to stdout.
 import { EXIT, MirrorError } from '../errors.ts'
 import { COMPRESSIONS, type Compression } from '../export/encode/compression.ts'
 import { ENGINES, type EngineName } from '../export/encode/parquet/engine.ts'
@@ -160,7 +160,7 @@ export const exporting: CommandSpec<ExportFlags> = {
 type Destination = Pick<ExportOptions, 'out' | 'format' | 'compression' | 'keep'> &
   Pick<ExportOptions, 'engine' | 'partitionBy' | 'rowsPerFile' | 'partitionValues'>
 
-/** Where to and in which form: what the flags say; without --out, the usual dataset. */
+/** Place and form of the output as the flags name them; without --out, the usual dataset. */
 function destinationOf(usual: PlainExportOptions, flags: ExportFlags): Destination {
   const { engine, partitionBy, rowsPerFile, partitionValue } = flags
   const asked = { engine, partitionBy, rowsPerFile, partitionValues: partitionValue && partitionValues(partitionValue) }
@@ -176,7 +176,7 @@ function destinationOf(usual: PlainExportOptions, flags: ExportFlags): Destinati
   }
 }
 
-/** Of headers and columns: none holds a comma. */
+/** Splits lists of header or column names at commas: no such name holds one. */
 function namesIn(texts: readonly string[] | undefined): string[] | undefined {
   return texts?.flatMap((text) => text.split(','))
 }
@@ -205,7 +205,7 @@ function partitionValues(pairs: readonly string[]): Record<string, string> {
   return Object.fromEntries(values)
 }
 
-/** The result goes to stdout, unless the tasks themselves went there: then the log has it (`Run ended`). */
+/** Prints the result on stdout; where the tasks themselves went there, it is in the log only (`Run ended`). */
 async function tell({ json, log, printSummary, columns }: CommandContext, result: ExportResult): Promise<void> {
   const { snapshotId } = result
   for (const note of [result.notRecorded, result.notRemoved, result.notLimited])

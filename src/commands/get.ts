@@ -35,7 +35,7 @@ export const get: CommandSpec<GetFlags> = {
   },
 }
 
-/** `missing`: what the service said when it was asked first; null where it was not. */
+/** `missing`: what the service answered where it was asked first; null where it was not asked. */
 function notInMirror(id: string, missing: string | null): MirrorError {
   const message =
     missing === null ? `The mirror holds no task with the id ${id}` : `${missing}, and the mirror holds none either`

@@ -1,4 +1,4 @@
-// `probe`: asks the service what its documentation leaves open; prints and stores the answers.
+// `probe`: asks the service what its documentation leaves open, prints the answers and stores them.
 import { EXIT, MirrorError } from '../errors.ts'
 import type { CommandSpec } from './shared/command.ts'
 

@@ -1,4 +1,4 @@
-// `rejected`: what was set aside, and another try at it.
+// `rejected`: lists the items that were set aside and, on request, tries them again.
 import { EXIT } from '../errors.ts'
 import type { CommandContext, CommandSpec } from './shared/command.ts'
 import { atLeastOne } from './shared/values.ts'

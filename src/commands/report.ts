@@ -21,7 +21,7 @@ export const report: CommandSpec<ReportFlags> = {
     const { publishFile } = await import('../export/publish/publish.ts')
     const { config } = await context.config()
     const inUse = filesInUse(config.mirror.path, await context.filesInUse())
-    // Before the mirror is read; publishing looks once more.
+    // Refuses before the mirror is read; publishing checks again.
     if (out !== '-') refuseInUse(out, inUse)
     const now = context.now()
     const thread = startThread(config.mirror.path)

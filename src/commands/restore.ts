@@ -1,4 +1,4 @@
-// `restore`: a backup in the place of the mirror.
+// `restore`: puts a backup in the place of the mirror.
 import { EXIT } from '../errors.ts'
 import type { CommandSpec } from './shared/command.ts'
 

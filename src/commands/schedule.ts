@@ -25,7 +25,7 @@ export const schedule: CommandSpec = {
     const { serviceContext } = await import('./shared/service-context.ts')
     const { runSchedule } = await import('../schedule/schedule.ts')
     const { toolVersion } = await import('../version.ts')
-    // Whatever is wrong with the configuration ends it here, before anything runs.
+    // An invalid configuration ends the command here, before anything runs.
     const first = await serviceContext(context)
     const { config } = first
     const { origins, file } = await context.config()

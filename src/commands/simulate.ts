@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import type { CommandSpec, Flag } from './shared/command.ts'
 
-/** Of what a flag takes, such as `<front|middle|behind>`. */
+/** The longest placeholder shown beside a flag, in characters, such as `<front|middle|behind>`. */
 const LONGEST_VALUE = 24
 
 export const simulate: CommandSpec = {
@@ -35,11 +35,11 @@ export const simulate: CommandSpec = {
   },
 }
 
-/** The simulator's own table of options as flags. Loaded only when the command is named. */
+/** The simulator's own table of options as flags. Loaded only where the command is named. */
 async function simulatorFlagList(): Promise<Flag[]> {
   const { simulatorFlags } = await import('../simulator/options.ts')
   return simulatorFlags().map(({ flag, value, about, default: preset }) => {
-    // Many choices belong to the description: beside the flag they would leave no room for it.
+    // Long lists of choices go into the description: beside the flag they would leave no room for it.
     const isLong = value !== null && value.length > LONGEST_VALUE
     const choices = isLong ? `: ${value.slice(1, -1).split('|').join(', ')}` : ''
     const ending = preset === null || value === null ? '' : ` (default: ${preset})`

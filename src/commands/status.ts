@@ -1,4 +1,4 @@
-// `status`: what the mirror holds and how fresh it is; with --max-age a health check.
+// `status`: shows what the mirror holds and how fresh it is; with --max-age it is a health check.
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { ageOf } from '../clock.ts'

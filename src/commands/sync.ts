@@ -1,4 +1,4 @@
-// `sync`: one run by the cheapest plan. The cron job.
+// `sync`: one run by the cheapest plan, meant for cron.
 import type { CommandSpec } from './shared/command.ts'
 import { RUN_FLAGS, type RunFlags, runAndPrint } from './shared/run-sync.ts'
 

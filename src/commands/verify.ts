@@ -1,4 +1,4 @@
-// `verify`: the mirror by itself, the mirror against the service, or what was published.
+// `verify`: checks the mirror by itself, the mirror against the service, or what was published.
 import { EXIT, MirrorError } from '../errors.ts'
 import type { SnapshotVerified } from '../export/verify/verify.ts'
 import type { CommandContext, CommandSpec } from './shared/command.ts'
@@ -137,7 +137,7 @@ async function verifyPublished(context: CommandContext, folder: string, deep: bo
   })
 }
 
-/** Every file is what was published, by its checksum: whoever removed them now might lose what is good. */
+/** Every file matches its checksum, so it is what was published: removing files now might lose good data. */
 function otherThanMirror({ place, snapshots, problems }: SnapshotVerified): MirrorError {
   const differing = new Set(problems.map(({ snapshotId }) => snapshotId))
   const unknown = snapshots.find(({ snapshotId, deep }) => differing.has(snapshotId) && deep?.known === false)

@@ -1,4 +1,4 @@
-// The API key: from TASK_MIRROR_API_KEY or TASK_MIRROR_API_KEY_FILE, never a flag; it appears in no message.
+// The API key: from TASK_MIRROR_API_KEY or TASK_MIRROR_API_KEY_FILE, never from a flag; it appears in no message.
 
 import { MirrorError } from '../errors.ts'
 import { openToOthers, readNamedFile } from '../small-file.ts'
@@ -9,11 +9,11 @@ export interface ApiKey {
   key: string | null
   /** The environment variable it came from. */
   origin: string | null
-  /** What the user ought to know of where it was kept, one sentence; null where nothing is amiss. */
+  /** What the user should know of where the key was kept, one sentence; null where nothing is wrong. */
   warning: string | null
 }
 
-/** No key is as long. */
+/** No key is as long as this. */
 const MOST_BYTES = 16 * 1024
 
 /** Throws `config-invalid` where both variables are set, the file cannot be read or the key cannot be sent. */

@@ -6,7 +6,7 @@ const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604
 /** `setTimeout` fires at once beyond 2^31 - 1 ms, so no duration of the configuration may pass that (about 24 days). */
 export const LONGEST_MS = 2_147_483_647
 
-/** Milliseconds of `90s`, `50m`, `1h30m`, `7d`, `250ms`. A number without a unit says nothing. Throws `usage-invalid`. */
+/** Milliseconds of `90s`, `50m`, `1h30m`, `7d`, `250ms`. A number needs a unit. Throws `usage-invalid`. */
 export function parseDuration(text: string, name: string): number {
   const trimmed = text.trim()
   const ms = durationIn(trimmed)
@@ -32,7 +32,7 @@ function durationIn(text: string): number | null {
   return Math.round(sum)
 }
 
-/** A month, a day, or a time of a day: what JavaScript makes of anything else depends on the zone of the machine. */
+/** A month, a day or a time of a day. How JavaScript reads any other form depends on the machine's time zone. */
 const MOMENT = /^(\d{4}-\d{2}(?:-\d{2})?)(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?) ?(Z|[+-]\d{2}:?\d{2})?)?$/i
 
 /** Epoch ms of an ISO date or time (UTC without zone), of epoch ms, or of an age (`7d`). Throws `usage-invalid`. */
@@ -40,7 +40,7 @@ export function parseMoment(text: string, name: string, now: number): number {
   const trimmed = text.trim()
   if (/^-?\d+$/.test(trimmed)) {
     const value = Number(trimmed)
-    // A positive one has 13 digits, of 2001 to 2286: others are seconds, a day without its dashes, or an age without its unit.
+    // A positive one has 13 digits (2001 to 2286); others are seconds, a date without dashes, an age without a unit.
     if (value > 0 ? value >= 1e12 && value < 1e13 : Number.isSafeInteger(value)) return value
     if (value >= 1e9 && value < 1e10) {
       throw new MirrorError('usage-invalid', `${name}: ${trimmed} looks like seconds`, {
@@ -60,7 +60,7 @@ export function parseMoment(text: string, name: string, now: number): number {
   })
 }
 
-/** As `parseMoment`, of what has been. Throws `usage-invalid`. */
+/** As `parseMoment`, but the moment must not be in the future. Throws `usage-invalid`. */
 export function parsePast(text: string, name: string, now: number): number {
   const moment = parseMoment(text, name, now)
   if (moment <= now) return moment
@@ -69,7 +69,7 @@ export function parsePast(text: string, name: string, now: number): number {
   })
 }
 
-/** JavaScript takes 30 February for 2 March. */
+/** Checked because JavaScript takes 30 February for 2 March. */
 function isInCalendar(text: string): boolean {
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})/.exec(text) ?? []
   if (day === undefined) return true

@@ -1,4 +1,4 @@
-// What zod finds wrong with a configuration, in sentences. Repeats no text that may be a secret, in its place or a wrong one.
+// What zod finds wrong with a configuration, in sentences. Repeats no text that may be a secret, misplaced or not.
 import { z } from 'zod'
 import { listed, printable } from '../shown.ts'
 import { KEYS, valueAt } from './keys.ts'
@@ -19,7 +19,7 @@ export function explainIssues(issues: readonly Issue[], input: unknown): string[
   })
 }
 
-/** What is wrong with the single value of `key`, such as "expected a whole number from 1 to 64, got 0". */
+/** What is wrong with the value of `key`, such as "expected a whole number from 1 to 64, got 0". */
 export function explainValue(key: string, issue: Issue, value: unknown): string {
   const own = /^expected /.test(issue.message) ? issue.message : `expected ${expectation(key)}`
   const isOfKey = KEYS.some((other) => `${key}.`.startsWith(`${other}.`))
@@ -34,7 +34,7 @@ export function explainValue(key: string, issue: Issue, value: unknown): string 
 
 const MOST_SHOWN = 40
 
-/** Where a key may stand: in a URL, which a host is taken for, behind the name of a header, or where `service.auth` is taken for its place. */
+/** Keys where users may put a secret: in a URL (also in place of a host), behind a header's name, in `service.auth`. */
 const MAY_BE_SECRET = /Url$|hosts\b|redactHeaders|^service\.(auth\.|proxy$)/i
 
 /** Such as `service` and `service.auth`. */
@@ -53,7 +53,7 @@ function explainUnknown(key: string): string {
   return near === null ? `${key}: there is no such key` : `${key}: there is no such key; did you mean ${near}?`
 }
 
-/** What `key` takes, in words, read from its JSON Schema. */
+/** What `key` accepts, in words, from its JSON Schema. */
 export function expectation(key: string): string {
   if (KEYS.includes(key)) return describe(z.toJSONSchema(schemaOfKey(key), { io: 'input' }) as JsonSchema)
   const isItem = KEYS.some((other) => key.startsWith(`${other}.`))
@@ -92,7 +92,7 @@ function range({ minimum, maximum, exclusiveMinimum }: JsonSchema): string {
   return least === undefined ? ` from ${minimum} to ${maximum}` : `${least}, at most ${maximum}`
 }
 
-/** The type of a value in words; only numbers are shown themselves. */
+/** The type of a value in words; only numbers are shown as they are. */
 function typeName(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'

@@ -1,7 +1,7 @@
 // The keys of the configuration as dotted names ("service.auth.name"), and the environment variable of each.
 import { DEFAULTS } from './defaults.ts'
 
-/** The file that is read from the working directory where none is named. */
+/** The file that is read from the working directory where no other is named. */
 export const DEFAULT_FILE = 'task-mirror.json'
 
 /** Every key that holds a value, in the order of the defaults. */
@@ -23,7 +23,7 @@ export function environmentName(key: string): string {
     .toUpperCase()}`
 }
 
-/** The value at `key` in nested objects; undefined where a part of the way is missing. */
+/** The value at `key` in nested objects; undefined where a section on the way is missing. */
 export function valueAt(root: unknown, key: string): unknown {
   return key
     .split('.')
@@ -36,7 +36,7 @@ export function valueAt(root: unknown, key: string): unknown {
     )
 }
 
-/** Sets the value at `key`, making the sections on the way. Keys come from `KEYS`, never from outside. */
+/** Sets the value at `key` and makes missing sections on the way. Keys come from `KEYS`, never from outside. */
 export function setAt(root: Record<string, unknown>, key: string, value: unknown): void {
   const names = key.split('.')
   const last = names.pop() as string

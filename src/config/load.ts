@@ -1,4 +1,4 @@
-// Puts the configuration together: flags > environment > file > defaults, and remembers where each value came from.
+// Puts the configuration together (flags > environment > file > defaults) and keeps where each value came from.
 import { existsSync } from 'node:fs'
 import { MirrorError } from '../errors.ts'
 import { readNamedFile } from '../small-file.ts'
@@ -9,7 +9,7 @@ import { DEFAULT_FILE, environmentName, KEYS, setAt, valueAt } from './keys.ts'
 import { proxyFromEnvironment } from './proxy.ts'
 import { type Config, configSchema, schemaOfKey } from './schema.ts'
 
-/** A value of a flag, or of the flag's environment twin, for the key it stands for. */
+/** The value of a flag, or of the flag's environment twin, for the configuration key it sets. */
 export interface Override {
   key: string
   value: unknown
@@ -32,7 +32,7 @@ export interface LoadedConfig {
   file: string | null
 }
 
-/** Throws `config-invalid`, or `usage-invalid` of flags alone, that names every wrong value with its source, its type and what was expected. */
+/** Throws `config-invalid` (`usage-invalid` for flags alone) with each wrong value's source, type and expectation. */
 export function loadConfig(sources: ConfigSources): LoadedConfig {
   const file = sources.file ?? (existsSync(DEFAULT_FILE) ? DEFAULT_FILE : null)
   const merged = file === null ? {} : readConfigFile(file, sources.file === null)
@@ -71,7 +71,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
 
 const MOST_BYTES = 1024 * 1024
 
-/** `isImplicit`: nobody named it, so it must be one that only the caller or root can have written. */
+/** `isImplicit`: nobody named the file, so it is refused unless only the caller or root can have written it. */
 function readConfigFile(path: string, isImplicit: boolean): Record<string, unknown> {
   const refuse = (what: string, cause?: unknown) =>
     new MirrorError('config-invalid', `The configuration file ${path} ${what}`, {
@@ -91,7 +91,7 @@ function parseJson(text: string, path: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    // The message of JSON.parse quotes the text, which may hold a secret: only the place is repeated.
+    // The message of JSON.parse quotes the text, which may hold a secret: only the position is repeated.
     const place = /line \d+ column \d+/.exec((error as Error).message)?.[0]
     throw new MirrorError('config-invalid', `${path} is not valid JSON${place === undefined ? '' : ` (${place})`}`, {
       hint: 'Look for a missing comma, bracket or quote; JSON has no comments and no trailing commas.',
@@ -99,7 +99,7 @@ function parseJson(text: string, path: string): unknown {
   }
 }
 
-/** The keys that the environment sets by their own variables. An empty variable counts as not set. */
+/** Keys that are set by an environment variable of their own. An empty variable counts as not set. */
 function fromEnvironment(env: NodeJS.ProcessEnv): Override[] {
   return KEYS.flatMap((key) => {
     const name = environmentName(key)
@@ -108,7 +108,7 @@ function fromEnvironment(env: NodeJS.ProcessEnv): Override[] {
   })
 }
 
-/** Environment variables are text: the first reading of it that the key takes; where none fits, the list or the text. */
+/** Returns the first reading of the text that the key accepts; where none fits, the list or the text itself. */
 function fromText(key: string, text: string): unknown {
   const readings: unknown[] = []
   if (text === 'null') readings.push(null)

@@ -1,4 +1,4 @@
-// Which name was meant by a misspelt one. Pure.
+// Finds the name that a misspelt one was meant to be. Pure.
 
 const last = (text: string) => text.split('.').at(-1) ?? text
 
@@ -10,7 +10,7 @@ export function nearest(
 ): string | null {
   let best: { name: string; distance: number } | null = null
   for (const candidate of names) {
-    // A right name in the wrong section is as close as a misspelt one.
+    // A right name in the wrong section costs one change.
     const whole = editDistance(name.toLowerCase(), candidate.toLowerCase())
     const part = 1 + editDistance(last(name).toLowerCase(), last(candidate).toLowerCase())
     const distance = Math.min(whole, part)
@@ -21,7 +21,7 @@ export function nearest(
   return best?.name ?? null
 }
 
-/** Levenshtein distance, two rows of the table at a time. */
+/** Levenshtein distance, with only two rows of the table in memory. */
 function editDistance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let row = 1; row <= a.length; row++) {

@@ -18,7 +18,7 @@ import {
   text,
 } from './kinds.ts'
 
-/** Keys that each have their default in `defaults`, by name; those of a section within it have their own. */
+/** A section of keys: each takes its default from `defaults` by name; nested sections bring defaults of their own. */
 function section<Shape extends Record<string, z.ZodType>>(defaults: Record<keyof Shape, unknown>, shape: Shape) {
   const keys = Object.entries(shape).map(([name, schema]) => {
     if (schema instanceof z.ZodPrefault) return [name, schema]

@@ -1,9 +1,9 @@
-// Whether a configuration may be used to talk to the service: a base URL is there, and what is sent travels safely.
+// Checks that a configuration may be used to talk to the service: a base URL is set, and requests travel safely.
 import { MirrorError } from '../errors.ts'
 import { refusePlainHttp } from '../http-policy.ts'
 import type { Config } from './schema.ts'
 
-/** What to do where no list is found. */
+/** The hint where no list is found. */
 export const CHECK_ADDRESS = 'Check service.baseUrl, path included: the list is asked for at BASE/tasks/list.'
 
 /** The configured base URL without a slash at its end. Throws `config-invalid` where there is none. */

@@ -1,9 +1,9 @@
-// `~` is a shell's: a file or folder that a program is told to make there would be called so. Imports nothing.
+// Only a shell expands `~`: a program told to make `~/file` would make a folder called `~`. Imports nothing.
 
-/** Whether `path` begins with what a shell would have put the home folder for. */
+/** Whether `path` begins with `~`, which a shell would have replaced by the home folder. */
 export function beginsAtHome(path: string): boolean {
   return /^~(\/|$)/.test(path)
 }
 
-/** What was expected instead. */
+/** What was expected instead, for messages. */
 export const WHOLE_PATH = 'the whole path, as "~" is not expanded here (a folder really called ~ is ./~)'

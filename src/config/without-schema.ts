@@ -1,18 +1,18 @@
-// The default configuration, with another mirror or address at most, without loading zod, which takes long.
+// The default configuration, with at most another mirror or address, without loading zod, which takes long.
 import { existsSync } from 'node:fs'
 import { DEFAULTS } from './defaults.ts'
 import { DEFAULT_FILE, environmentName, KEYS, setAt } from './keys.ts'
 import type { ConfigSources, LoadedConfig } from './load.ts'
 import type { Config } from './schema.ts'
 
-/** Values of which it is certain without the schema that it takes them as they are. */
+/** Tests for values that the schema certainly accepts unchanged. */
 const IS_TAKEN_AS_IT_IS: Readonly<Record<string, (text: string) => boolean>> = {
   'mirror.path': (text) => /^[\w./](?:.*\w)?$/s.test(text),
   'service.baseUrl': (text) =>
     /^https?:\/\/[a-z0-9][a-z0-9.-]*(:\d{1,5})?(\/[a-z0-9._~-]*)*$/i.test(text) && URL.canParse(text),
 }
 
-/** What `loadConfig` gives for the same sources; null where that takes the schema. Throws nothing. */
+/** What `loadConfig` returns for the same sources; null where that needs the schema. Throws nothing. */
 export function configWithoutSchema({ file, env, overrides }: ConfigSources): LoadedConfig | null {
   if (file !== null || existsSync(DEFAULT_FILE)) return null
   if (KEYS.some((key) => (env[environmentName(key)] ?? '') !== '')) return null

@@ -1,4 +1,4 @@
-// What one check of `doctor` says. Pure.
+// The result of one check of `doctor`. Pure.
 
 export type CheckName =
   | 'node'
@@ -18,7 +18,7 @@ export type CheckName =
 
 export interface Check {
   name: CheckName
-  /** `note`: nothing is wrong, but there is something to know, or it could not be told. Only `wrong` counts for the exit code. */
+  /** `note`: nothing is wrong, but there is something to know, or no answer. Only `wrong` counts for the exit code. */
   state: 'ok' | 'note' | 'wrong'
   /** What was seen, one line. */
   found: string
@@ -26,10 +26,10 @@ export interface Check {
   todo: string | null
 }
 
-/** Of what was seen: what is to be done may be a command, which is never cut. */
+/** Longest `found`, in characters. `todo` may hold a command, so it is never cut. */
 const LONGEST = 400
 
-/** What others said may hold line breaks, by which it could pass for a check of its own. */
+/** Text from others may hold line breaks, with which it could pass for another check. */
 const oneLine = (text: string): string => text.replace(/[\s\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim()
 
 function check(name: CheckName, state: Check['state'], found: string, todo: string | null): Check {
@@ -43,7 +43,7 @@ export const note = (name: CheckName, found: string, todo: string | null = null)
   check(name, 'note', found, todo)
 export const wrong = (name: CheckName, found: string, todo: string): Check => check(name, 'wrong', found, todo)
 
-/** An error in the words it has for users. */
+/** A check that failed with an error, in the words that the error has for users. */
 export function wrongBy(name: CheckName, { message, hint }: { message: string; hint?: string | undefined }): Check {
   return wrong(name, message, hint ?? 'Run it again with --log-level debug to see more.')
 }

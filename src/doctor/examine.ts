@@ -1,4 +1,4 @@
-// Every check of `doctor`, in order. Writes nothing, takes no lock, asks the service two questions at most.
+// Every check of `doctor`, in order. Writes nothing, takes no lock, and sends at most two requests to the service.
 import { statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { readApiKey } from '../config/api-key.ts'
@@ -26,7 +26,7 @@ interface Examined {
   env: NodeJS.ProcessEnv
   /** Throws `config-invalid`. */
   config(): Promise<LoadedConfig>
-  /** What talking to the service takes beside configuration and key. */
+  /** What talking to the service needs beside configuration and key. */
   context: Omit<RunContext, 'config' | 'apiKey'>
 }
 
@@ -78,7 +78,7 @@ const AFTER_CONFIGURATION: readonly CheckName[] = [
 const notLooked = (names: readonly CheckName[], why: string): Check[] =>
   names.map((name) => note(name, `not checked: ${why}`))
 
-/** `apiKey` is undefined where it cannot be read. */
+/** `apiKey` is undefined where the key cannot be read. */
 function lookAtKey(
   env: NodeJS.ProcessEnv,
   { config }: LoadedConfig,
@@ -95,7 +95,7 @@ function lookAtKey(
   }
 }
 
-/** `why` there is no history, where there is none. */
+/** `why`: the reason where there is no history. */
 function lookAtMirror(
   { config }: LoadedConfig,
   now: number,
@@ -121,7 +121,7 @@ function lookAtMirror(
   return { checks, history: opened.history, why: opened.why }
 }
 
-/** `isOurs`: nothing shows that another program, or a newer one, has made the file. */
+/** `isOurs`: nothing shows that another program, or a newer version of this one, made the file. */
 interface OpenedMirror {
   check: Check
   history: History | null

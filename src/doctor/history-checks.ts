@@ -1,4 +1,4 @@
-// What the last runs tell: whether they come as they should, how the last one ended, what the last full walk could prove. Pure.
+// Checks of the last runs: do they come on time, how did the last one end, what could the last full walk prove? Pure.
 import prettyMilliseconds from 'pretty-ms'
 import { ageOf } from '../clock.ts'
 import { EXIT } from '../errors.ts'
@@ -7,17 +7,17 @@ import type { Timetable } from '../schedule/timetable.ts'
 import { type Check, note, ok, wrong } from './check.ts'
 
 interface ScheduleFacts {
-  /** When runs of `sync` began, the last first, epoch ms. */
+  /** When runs of `sync` began, newest first, epoch ms. */
   starts: readonly number[]
-  /** Whether the last run of `sync` has no end: it is under way or was killed. */
+  /** Whether the last run of `sync` has no end: it is still running, or it was killed. */
   isUnfinished: boolean
-  /** null where nobody has set `schedule.sync`: then cron, or whatever runs it, is known by its runs only. */
+  /** null where `schedule.sync` is not set: cron or the like starts runs, and only their times are known. */
   timetable: Pick<Timetable, 'previous'> | null
   now: number
   settleMs: number
 }
 
-/** So many gaps between runs make a habit, where they are no shorter than those of cron: quicker ones are made by hand. */
+/** This many gaps between runs make a habit, unless they are shorter than cron's: such runs are started by hand. */
 const LEAST_GAPS = 10
 const LEAST_GAP_MS = 50_000
 const LEAST_LATE_MS = 60_000
@@ -49,7 +49,7 @@ export function scheduleCheck({ starts, isUnfinished, timetable, now, settleMs }
   }
   const todo = 'Look at what starts it: the cron or systemd log, or whether `task-mirror schedule` is up.'
   if (timetable !== null) {
-    // A run begins a little after its moment, so one moment may have just passed.
+    // A run begins a little after its moment, so the latest moment may have only just passed.
     const due = timetable.previous(now)
     const before = due === null ? null : timetable.previous(due)
     const isLate = before !== null && last < before && age > LEAST_LATE_MS
@@ -65,7 +65,7 @@ export function scheduleCheck({ starts, isUnfinished, timetable, now, settleMs }
     : ok(name, `${begun}; ${pace}`)
 }
 
-/** The usual gap between runs, ms: the median, where three of four are within half and twice of it; else null. */
+/** The median gap between runs, ms, where three of four gaps are between half and twice of it; else null. */
 export function habitOf(starts: readonly number[]): number | null {
   const gaps = starts
     .slice(1)
@@ -98,7 +98,7 @@ export function lastRunCheck(run: History['lastRun'], now: number, settleMs: num
   if (run.exitCode === null) return note(name, `${what} began ${when} and has not ended`)
   if (run.exitCode === EXIT.done) return ok(name, `${what} ended well ${when}`)
   const found = `${what} ended with exit ${run.exitCode} ${when}${run.error === null ? '' : `: ${run.error}`}`
-  // A limit of time is there to end runs.
+  // A time limit is meant to end runs.
   const isStopped = SIGNALLED.has(run.exitCode) || run.errorCode === 'duration-reached'
   if (isStopped) return note(name, found, 'The next run goes on.')
   const todo = TODO_OF[run.exitCode] ?? 'See the runbook in docs/operations.md.'

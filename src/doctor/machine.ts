@@ -1,10 +1,10 @@
-// Looks at this machine: rights, owners, room, mounts, and who has the mirror open. Changes nothing, judges nothing.
+// Looks at this machine: rights, owners, free space, mounts, and who has the mirror open. Changes and judges nothing.
 import { readdirSync, readFileSync, readlinkSync, statfsSync, statSync } from 'node:fs'
 import { isWritable, realMirrorPath, sqliteFiles } from '../mirror/files.ts'
 import type { FileFacts, Holder, RoomFacts } from './machine-checks.ts'
 import { type Mount, mountOf } from './mounts.ts'
 
-/** What `look` sees, or `otherwise` where the system has no such thing or does not show it. */
+/** What `look` returns, or `otherwise` where the system lacks such a thing or does not show it. */
 function seen<Found, Otherwise>(look: () => Found, otherwise: Otherwise): Found | Otherwise {
   try {
     return look()
@@ -13,7 +13,7 @@ function seen<Found, Otherwise>(look: () => Found, otherwise: Otherwise): Found 
   }
 }
 
-/** null where there is no such file, or none that may be looked at. */
+/** null where the file does not exist or may not be looked at. */
 export function fileFacts(path: string): FileFacts | null {
   const stats = seen(() => statSync(path), null)
   if (stats === null) return null
@@ -21,26 +21,26 @@ export function fileFacts(path: string): FileFacts | null {
   return { path, uid: stats.uid, mode: stats.mode & 0o777, kind, isWritable: isWritable(path) }
 }
 
-/** Where `path` lies; null where the system has no /proc. */
+/** The mount that `path` lies on; null where the system has no /proc. */
 export function mountHolding(path: string): Mount | null {
   return seen(() => mountOf(readFileSync('/proc/self/mountinfo', 'utf8'), path), null)
 }
 
-/** Room in `folder`; null where the system does not say. */
+/** Free space in `folder`; null where the system does not say. */
 export function roomIn(folder: string, mirrorBytes: number): RoomFacts | null {
   const stats = seen(() => statfsSync(folder), null)
   if (stats === null) return null
   const { bavail, bsize, files, ffree } = stats
-  // File systems that make inodes as they need them, such as btrfs, tell 0 of both.
+  // File systems that make inodes on demand, such as btrfs, report 0 for both.
   return { freeBytes: bavail * bsize, freeFiles: files === 0 ? null : ffree, mirrorBytes }
 }
 
-/** So many processes, and files of each, are looked at. */
+/** At most this many processes, and files of each, are looked at. */
 const MOST_PROCESSES = 4096
 const MOST_FILES = 1024
 const SHOWN = 5
 
-/** Other processes that have the mirror at `path` open, by /proc: those of this user; as root, all. null where there is none. */
+/** Other processes with the mirror at `path` open, by /proc: this user's; for root, all. null without /proc. */
 export function holdersOf(path: string): Holder[] | null {
   const real = realMirrorPath(path)
   const wanted = new Set([real, ...sqliteFiles(real)])
@@ -51,7 +51,7 @@ export function holdersOf(path: string): Holder[] | null {
   const linkOf = (path: string) => seen(() => readlinkSync(path), '')
   const isHolder = (pid: string) =>
     seen(() => numbers(`/proc/${pid}/fd`, MOST_FILES).some((fd) => wanted.has(linkOf(`/proc/${pid}/fd/${fd}`))), false)
-  /** What a process calls itself, at most 15 characters. */
+  /** The process's own name, which has at most 15 characters. */
   const nameOf = (pid: string) => seen(() => readFileSync(`/proc/${pid}/comm`, 'utf8').trim(), 'a program')
   const pids = seen(() => numbers('/proc', MOST_PROCESSES), null)
   if (pids === null) return null

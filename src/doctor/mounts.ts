@@ -1,5 +1,5 @@
-// On which kind of file system a file lies, and whether SQLite's WAL mode is safe there: it needs shared memory and locks
-// that all who open the file see, which network file systems do not give (https://www.sqlite.org/wal.html). Pure.
+// Which kind of file system holds a file, and whether SQLite's WAL mode is safe there. WAL needs shared memory and
+// locks that all who open the file see; network file systems do not give them (https://www.sqlite.org/wal.html). Pure.
 import { type Check, note, ok, wrong } from './check.ts'
 
 export interface Mount {

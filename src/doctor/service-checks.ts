@@ -1,4 +1,4 @@
-// What a request or two tell of the service, the key and the clocks. Pure.
+// What one or two requests show of the service, the key and the clocks. Pure.
 import prettyMilliseconds from 'pretty-ms'
 import { isApart } from '../clock.ts'
 import { CHECK_ADDRESS } from '../config/target.ts'
@@ -16,7 +16,7 @@ export function serviceCheck(origin: string, { list, tookMs }: Reached): Check {
   if (list.kind === 'key-refused') return ok(name, `${origin} answers, in ${took}`)
   if (list.kind === 'error') return wrongBy(name, list.error)
   const said = statusText(list)
-  // A success without items.
+  // The HTTP status is a success, but the answer has no items.
   const isBare = list.kind === 'refused' && list.httpStatus !== null && list.httpStatus < 300
   return list.kind === 'refused'
     ? wrong(

@@ -1,4 +1,4 @@
-// What is told of a run and of an export: scalars under the names of `--json`, and those of them that are figures for
+// What others are told of a run or an export: scalars under the names that `--json` uses, some of them also figures for
 // Prometheus. Pure.
 import { type ErrorFacts, fileLimitOr, MirrorError } from '../errors.ts'
 import type { ExportResult } from '../export/options.ts'
@@ -26,7 +26,7 @@ export function errorFields(error: unknown): ErrorFacts {
   return { error: told instanceof MirrorError ? told.code : 'bug' }
 }
 
-/** What is kept of the last run of each command; the names are the ends of the metrics' names. */
+/** What is kept of the last run of each command; each name is the end of a metric's name. */
 export const RUN_FIGURES = {
   end_timestamp_seconds: 'When the last run of the command ended.',
   success_timestamp_seconds: 'When the command last ended with exit code 0.',
@@ -49,7 +49,7 @@ export const RUN_FIGURES = {
 export type RunMetric = keyof typeof RUN_FIGURES
 export type RunMetrics = Partial<Record<RunMetric, number>>
 
-/** The figures for Prometheus of the fields of a run. */
+/** The Prometheus figures among the fields of a run. */
 export function figuresOf(fields: ErrorFacts, now: number): RunMetrics {
   const figures: RunMetrics = { end_timestamp_seconds: now / 1000 }
   if (typeof fields.exitCode === 'number') figures.exit_code = fields.exitCode
@@ -63,7 +63,7 @@ export function figuresOf(fields: ErrorFacts, now: number): RunMetrics {
   return figures
 }
 
-/** A failed run does not take away when the command last succeeded. */
+/** Keeps the time of the last success when a run has failed. */
 export function withLastSuccess(figures: RunMetrics, before: RunMetrics | undefined): RunMetrics {
   const last = before?.success_timestamp_seconds
   return last === undefined ? figures : { success_timestamp_seconds: last, ...figures }

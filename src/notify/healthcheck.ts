@@ -1,10 +1,10 @@
-// Tells a monitor how a run goes (https://healthchecks.io/docs/http_api/). Its URL is a secret.
+// Tells a monitor how a run goes (https://healthchecks.io/docs/http_api/). The monitor's URL is a secret.
 
 import type { Config } from '../config/schema.ts'
 import { refusePlainHttp } from '../http-policy.ts'
 import { post } from './post.ts'
 
-/** What healthchecks.io keeps of a body. */
+/** healthchecks.io keeps this much of a body. */
 const MOST_BYTES = 100_000
 const PAUSE_MS = 500
 
@@ -12,14 +12,14 @@ interface Ping {
   url: string
   /** `start`, or the exit code of the run. */
   signal: 'start' | number
-  /** Ties start and end of one run together. */
+  /** Joins start and end of one run. */
   runId: string
   body: string
   timeoutMs: number
   tries: number
 }
 
-/** Resolves to null when the monitor took it, else to what kept it from doing so, in a few words. Never throws. */
+/** Resolves to null when the monitor took the ping, else to a few words on what went wrong. Never throws. */
 export async function ping({ url, signal, runId, body, timeoutMs, tries }: Ping): Promise<string | null> {
   let problem: string | null = null
   for (let left = tries; left > 0; left -= 1) {
@@ -36,12 +36,12 @@ export async function ping({ url, signal, runId, body, timeoutMs, tries }: Ping)
   return problem
 }
 
-/** The key that says who is told of a command: one check each, so that an export cannot turn a failing sync green. */
+/** The key of the monitor for a command: one check each, so that an export cannot turn a failing sync green. */
 export function monitorOf(command: string): 'healthcheckUrl' | 'exportHealthcheckUrl' {
   return command === 'export' ? 'exportHealthcheckUrl' : 'healthcheckUrl'
 }
 
-/** Throws `config-invalid` where a monitor must not be told; see http-policy.ts. */
+/** Throws `config-invalid` where http-policy.ts forbids sending to a monitor. */
 export function checkMonitors(notify: Config['notify']): void {
   for (const name of ['healthcheckUrl', 'exportHealthcheckUrl'] as const) {
     if (notify[name] === null) continue
@@ -55,7 +55,7 @@ export function checkMonitors(notify: Config['notify']): void {
   }
 }
 
-/** The address to ask for; a query of the URL itself is kept. */
+/** The address to post to. A query in the URL is kept. */
 export function pingUrl(base: string, signal: 'start' | number, runId: string): string {
   const url = new URL(base)
   if (signal !== 0) url.pathname = `${url.pathname.replace(/\/+$/, '')}/${signal}`
@@ -67,7 +67,7 @@ export function pingUrl(base: string, signal: 'start' | number, runId: string): 
 function lastBytes(text: string, most: number): string {
   const bytes = Buffer.from(text)
   if (bytes.length <= most) return text
-  // What a cut character leaves behind is dropped.
+  // Drops what is left of a character that was cut.
   return bytes
     .subarray(bytes.length - most)
     .toString('utf8')

@@ -1,4 +1,4 @@
-// The figures as a file for node_exporter's textfile collector: replaced as a whole; others may write its folder.
+// Figures as a file for node_exporter's textfile collector, replaced as a whole. Others may write to its folder.
 import { resolve } from 'node:path'
 import type { Config } from '../config/schema.ts'
 import { filesInUse } from '../export/publish/in-use.ts'
@@ -9,7 +9,7 @@ import { type MirrorStatus, readStatus } from '../mirror/shown/status.ts'
 import { type RunMetrics, withLastSuccess } from './fields.ts'
 import { metricsText, readRuns } from './metrics.ts'
 
-/** So much of the present file is read: its own text is a hundredth of it. */
+/** Reads at most this much of the present file; a file of this program has a hundredth of it. */
 const MOST_BYTES = 1024 * 1024
 
 export interface FileContext {
@@ -17,11 +17,11 @@ export interface FileContext {
   toolVersion: string
   /** Epoch ms. */
   now: () => number
-  /** Configuration and key: what the file must not take the place of. */
+  /** Paths of the configuration and the key file, which this file must not replace. */
   inUse: readonly string[]
 }
 
-/** Writes the figures of a command beside those of others in the file `path`. Throws as `publishFile`. */
+/** Writes the figures of a command to `path` and keeps those of other commands. Throws as `publishFile`. */
 export async function writeMetricsFile(
   path: string,
   { config, toolVersion, now, inUse }: FileContext,
@@ -32,11 +32,11 @@ export async function writeMetricsFile(
   const runs = readRuns(readBeginning(path, MOST_BYTES) ?? '')
   runs.set(command, withLastSuccess(figures, runs.get(command)))
   const text = await metricsText({ toolVersion, status: statusOf(dbPath), runs, now: now() })
-  // The collector reads *.prom only, and the draft's name ends in another way.
+  // The collector reads *.prom only; the draft's name has another ending.
   await publishFile(resolve(path), Buffer.from(text), { mode: 0o644, now: now(), inUse: filesInUse(dbPath, inUse) })
 }
 
-/** null where there is no mirror yet, or none that can be read: the run's own figures are worth writing all the same. */
+/** null where the mirror is missing or cannot be read: the figures of the run itself are still worth writing. */
 function statusOf(dbPath: string): MirrorStatus | null {
   try {
     return withReader(dbPath, readStatus)

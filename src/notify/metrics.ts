@@ -27,7 +27,7 @@ interface Metered {
   jobs?: readonly JobFigures[]
   /** Epoch ms. */
   now: number
-  /** A moment later than now by more than this is unknown, and told as 0. */
+  /** A moment later than now by more than this is unknown, and exported as 0. */
   settleMs?: number
 }
 
@@ -104,7 +104,7 @@ function addJobs(jobs: readonly JobFigures[], gauge: MakeGauge, registry: Regist
     registers: [registry],
   })
   for (const figures of jobs) {
-    // Not `job`: Prometheus has a label of that name itself.
+    // The label is not called `job`: Prometheus sets a label of that name itself.
     const { job: command } = figures
     running.set({ command }, figures.running ? 1 : 0)
     if (figures.nextAt !== null) next.set({ command }, figures.nextAt / 1000)
@@ -115,7 +115,7 @@ function addJobs(jobs: readonly JobFigures[], gauge: MakeGauge, registry: Regist
 
 const RUN_SAMPLE = new RegExp(`^${RUN_PREFIX}(\\w+)\\{command="(\\w+)"\\} (\\S+)$`, 'gm')
 
-/** The figures of the last runs in a text of `metricsText`: what other commands have written before. */
+/** Reads the figures of last runs from a text by `metricsText`, which other commands may have written. */
 export function readRuns(text: string): Map<string, RunMetrics> {
   const runs = new Map<string, RunMetrics>()
   for (const [, figure = '', command = '', value] of text.matchAll(RUN_SAMPLE)) {

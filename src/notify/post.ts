@@ -1,4 +1,5 @@
-// One POST of plain text by the policy of http-policy.ts: to that address alone, within one deadline, its answer's body left unread.
+// One POST of plain text under the policy of http-policy.ts: only to that address, with one deadline. The body of the
+// answer is not read.
 import { request as plainRequest } from 'node:http'
 import { request as tlsRequest } from 'node:https'
 import { TLS } from '../http-policy.ts'
@@ -9,14 +10,14 @@ interface Post {
   timeoutMs: number
 }
 
-/** Resolves to the HTTP status; a redirect is one like others. Rejects with `TimeoutError` or what the network says. */
+/** Resolves to the HTTP status, also of a redirect. Rejects with `TimeoutError` or the network error. */
 export function post({ url, body, timeoutMs }: Post): Promise<number> {
   const to = new URL(url)
   const request = to.protocol === 'https:' ? tlsRequest : plainRequest
   const headers = { 'content-type': 'text/plain; charset=utf-8', 'content-length': Buffer.byteLength(body) }
   const signal = AbortSignal.timeout(timeoutMs)
   return new Promise((resolve, reject) => {
-    // No agent: nothing is left open, and no proxy of the environment comes in between.
+    // Without an agent no connection stays open, and no proxy of the environment is used.
     const sent = request(to, { method: 'POST', headers, signal, agent: false, ...TLS }, (answer) => {
       resolve(answer.statusCode ?? 0)
       answer.destroy()

@@ -1,4 +1,4 @@
-// What others learn of a run: log line, metrics file, monitor. Only here; a failure of telling changes no run.
+// The one place that tells others of a run: log line, metrics file, monitor. A failure to tell them changes no run.
 import { randomUUID } from 'node:crypto'
 import { type ErrorFacts, EXIT, exitCodeOf, isMirrorError, isStop, stopCodeOf } from '../errors.ts'
 import type { Log } from '../log.ts'
@@ -9,11 +9,11 @@ import type { FileContext } from './metrics-file.ts'
 export interface NoticeContext extends FileContext {
   log: Log
   signal: AbortSignal
-  /** Takes the figures of every run; `schedule` keeps them for /metrics. */
+  /** Receives the figures of every run; `schedule` keeps them for /metrics. */
   onFigures?: (command: string, figures: RunMetrics) => void
 }
 
-/** Does `work`, which logs through its argument, and tells how it ended; an error is told and thrown on. */
+/** Runs `work`, which logs through its argument, and tells others how it ended; errors are told and thrown on. */
 export async function withNotice<T>(
   context: NoticeContext,
   command: string,
@@ -26,7 +26,7 @@ export async function withNotice<T>(
   const startedAt = context.now()
   const url = context.config.notify[monitor]
   const runId = randomUUID()
-  // Not waited for: a monitor that is slow must not hold up the run.
+  // Not waited for: a slow monitor must not hold up the run.
   const started = url === null ? null : ping({ url, signal: 'start', runId, body: '', timeoutMs: 5000, tries: 2 })
   const tell = async ({ exitCode, fields }: EndedRun, error: unknown): Promise<void> => {
     const durationMs = context.now() - startedAt
@@ -39,7 +39,7 @@ export async function withNotice<T>(
     if (url === null) return
     await started
     const body = bodyOf(own.lines, line, error)
-    // After a signal only seconds are left.
+    // After a signal only seconds are left for the ping.
     const limits = context.signal.aborted ? { timeoutMs: 1500, tries: 1 } : { timeoutMs: 5000, tries: 2 }
     const problem = await ping({ url, signal: code, runId, body, ...limits })
     if (problem !== null) context.log.warn({ command }, `notify.${monitor} could not be told: ${problem}`)
@@ -48,7 +48,7 @@ export async function withNotice<T>(
   try {
     result = await work(own.log)
   } catch (error) {
-    // A reader of stdout that has gone (`| head`) is no failure, here as for the exit code.
+    // A reader of stdout that has gone (`| head`) is no failure, as for the exit code.
     if (stopCodeOf(context.signal) === EXIT.done && isStop(error, context.signal))
       await tell({ exitCode: EXIT.done, fields: {} }, null)
     else await tell({ exitCode: exitCodeOf(error), fields: errorFields(error) }, error)
@@ -58,10 +58,10 @@ export async function withNotice<T>(
   return result
 }
 
-/** So many lines of a run are kept for those who are told how it ended. */
+/** The last lines of a run, this many, are sent to those who are told how it ended. */
 const RECENT_LINES = 50
 
-/** A log that also keeps its last lines from level info on, oldest first, as the log itself writes them. */
+/** A log that also keeps its last lines from level info up, oldest first, as the log itself writes them. */
 function keepLines(log: Log, now: () => number): { log: Log; lines: readonly string[] } {
   const lines: string[] = []
   const keeping =
@@ -79,7 +79,7 @@ async function writeFigures(context: NoticeContext, command: string, figures: Ru
   const { metricsFile } = context.config.notify
   if (metricsFile === null) return
   try {
-    // The library behind it is a tenth of a run that has nothing to do.
+    // Loaded only here: loading the metrics library takes a tenth of a run that has nothing to do.
     const { writeMetricsFile } = await import('./metrics-file.ts')
     await writeMetricsFile(metricsFile, context, command, figures)
   } catch (error) {

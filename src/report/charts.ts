@@ -1,6 +1,6 @@
-// Charts as text: SVG where time runs to the right, HTML where bars have names. Colours are names of CSS variables, so that
-// one drawing suits light and dark; every mark says what it stands for when it is pointed at. Pure, and knows nothing of
-// what it draws: the page's script draws with it as well.
+// Charts as text: SVG where time runs to the right, HTML where bars have names. Colours are CSS variables, so that one
+// drawing suits light and dark; every mark has a tooltip. Pure and independent of what is drawn: the page's script
+// draws with this code as well.
 import { escapeHtml } from './html.ts'
 
 /** A custom property of style.ts, without its dashes. */
@@ -22,22 +22,22 @@ export type Colour =
 export interface Series {
   name: string
   colour: Colour
-  /** For every category; null where there is none. */
+  /** One for each category; null where there is no value. */
   values: readonly (number | null)[]
 }
 
 export interface Category {
   name: string
-  /** What is said of it beside its values. */
+  /** What the tooltip says beside the values. */
   note?: string
-  /** Not the whole of its period is in it: it is drawn hollow. */
+  /** Only a part of its period is included, so its marks are hollow. */
   isPartial?: boolean
 }
 
 export interface Chart {
-  /** What a screen reader says instead of the drawing. */
+  /** The text for screen readers. */
   label: string
-  /** `columns` and `lines` have time on their horizontal axis, the newest on the right; `dots` too; `rows` have names. */
+  /** `columns`, `lines` and `dots` have a horizontal axis of time, the newest on the right; `rows` have names. */
   kind: 'columns' | 'lines' | 'dots' | 'rows'
   categories: readonly Category[]
   series: readonly Series[]
@@ -49,13 +49,13 @@ export interface Chart {
 
 const WIDTH = 1000
 const HEIGHT = 280
-/** Around the plot: the axis of values is on the right, where the newest is. */
+/** Space around the plot. The axis of values is on the right, beside the newest values. */
 const EDGE = { left: 6, right: 72, top: 10, bottom: 26 }
 const PLOT = { width: WIDTH - EDGE.left - EDGE.right, height: HEIGHT - EDGE.top - EDGE.bottom }
-/** Names on the horizontal axis, at most. */
+/** At most this many names on the horizontal axis. */
 const MOST_NAMES = 9
 
-/** The whole chart, with a legend where there are several series. */
+/** The whole chart, with a legend where there is more than one series. */
 export function drawChart(chart: Chart): string {
   return `${legend(chart)}${chart.kind === 'rows' ? drawRows(chart) : drawTime(chart)}`
 }
@@ -74,7 +74,7 @@ function legend({ series, kind }: Chart): string {
   return `<ul class="legend">${items.join('')}</ul>`
 }
 
-/** What is said of a category: its name and what it has of every series. */
+/** The tooltip of a category: its name and its value in every series. */
 function tipOf({ categories, series, format }: Chart, index: number): string {
   const { name, note } = categories[index] as Category
   const values = series.flatMap(({ name: of, values: all }) => {
@@ -100,7 +100,7 @@ function drawRows(chart: Chart): string {
 }
 
 interface Scale {
-  /** Where a value stands, from the top of the drawing. */
+  /** The distance of a value from the top of the drawing. */
   at(value: number): number
   ticks: number[]
 }
@@ -114,7 +114,7 @@ function drawTime(chart: Chart): string {
     const y = short(scale.at(tick))
     return `<path d="M${EDGE.left} ${y}H${WIDTH - EDGE.right}" class="grid"/><text x="${WIDTH - EDGE.right + 8}" y="${y}" dy=".35em">${escapeHtml(chart.format(tick))}</text>`
   })
-  // Counted from the newest: it is always named.
+  // Counted from the newest category, so that it always has a name.
   const every = Math.ceil(categories.length / MOST_NAMES)
   const names = categories.map(({ name }, index) => {
     if ((categories.length - 1 - index) % every !== 0) return ''
@@ -132,12 +132,12 @@ function drawTime(chart: Chart): string {
   return `<div class="wide" role="group" tabindex="0" aria-label="${escapeHtml(label)}"><svg role="img" aria-label="${escapeHtml(label)}" viewBox="0 0 ${WIDTH} ${HEIGHT}">${[...axis, ...names, ...lines, ...marks].join('')}</svg></div>`
 }
 
-/** The width that each category has. */
+/** The width of one category. */
 function stepOf({ length }: Chart['categories']): number {
   return PLOT.width / Math.max(1, length)
 }
 
-/** How a mark is painted: whole, or hollow where its period is not. */
+/** Attributes of a mark: filled, or hollow where its period is partial. */
 function paint(colour: Colour, isPartial: boolean | undefined): string {
   const fill = `fill="var(--${colour})"`
   return isPartial === true ? `${fill} class="part" stroke="var(--${colour})"` : fill
@@ -172,14 +172,14 @@ function drawMarks({ kind, categories, series }: Chart, index: number, scale: Sc
     .join('')
 }
 
-/** A dot, a square standing on its corner, or a square. */
+/** A circle, a diamond or a square. */
 function mark(shape: number, x: number, y: number, paint: string): string {
   if (shape === 0) return `<circle cx="${short(x)}" cy="${short(y)}" r="3.4" ${paint}/>`
   if (shape === 1) return `<path d="M${short(x)} ${short(y - 5.6)}l5.6 5.6l-5.6 5.6l-5.6 -5.6z" ${paint}/>`
   return `<rect x="${short(x - 4)}" y="${short(y - 4)}" width="8" height="8" ${paint}/>`
 }
 
-/** Broken where there is nothing, dashed to and from a part of a period. */
+/** A line with gaps where values are missing, dashed to and from partial periods. */
 function drawLine(
   { categories }: Chart,
   { colour, values }: Series,
@@ -203,7 +203,7 @@ function scaleOf({ kind, categories, series, isLog }: Chart): Scale {
   const place = (share: number) => EDGE.top + PLOT.height * (1 - share)
   if (isLog === true) {
     const values = series.flatMap((one) => one.values.filter((value) => value !== null))
-    // Dots stand on stems: the least has one, too.
+    // Dots stand on stems, and the lowest dot needs a stem too.
     const ticks = durationTicks(Math.min(...values) / (kind === 'dots' ? 2 : 1), Math.max(...values))
     const [low, high] = [Math.log(ticks[0] as number), Math.log(ticks.at(-1) as number)]
     const at = (value: number) =>
@@ -218,7 +218,7 @@ function scaleOf({ kind, categories, series, isLog }: Chart): Scale {
   return { at: (value) => place(value / (ticks.at(-1) as number)), ticks }
 }
 
-/** Round numbers from 0 to `most` or beyond, four or five of them where there are so many. */
+/** Round numbers from 0 to at least `most`, four or five of them where there is room. */
 export function countTicks(most: number): number[] {
   const rough = most / 4
   const power = 10 ** Math.floor(Math.log10(rough))
@@ -231,7 +231,7 @@ const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
-/** Round durations, about ten apart, and those between them. */
+/** Round durations, about a factor of ten apart; the second list adds those between. */
 const LADDER = [
   ...[1, 10, 100],
   ...[1, 10].map((n) => n * SECOND),
@@ -247,7 +247,7 @@ const FINE_LADDER = [
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000].map((n) => n * DAY),
 ]
 
-/** Round durations, ms, of which the first is at most `least` and the last at least `most`. */
+/** Round durations in ms; the first is at most `least`, the last at least `most`. */
 export function durationTicks(least: number, most: number): number[] {
   const within = (ladder: readonly number[]) => {
     const first = ladder.findLastIndex((value) => value <= least)
@@ -258,7 +258,7 @@ export function durationTicks(least: number, most: number): number[] {
   return coarse.length >= 4 ? coarse : within(FINE_LADDER)
 }
 
-/** A place in a drawing: tenths are enough. */
+/** A coordinate with one decimal, which is exact enough. */
 function short(value: number): string {
   return String(Math.round(value * 10) / 10)
 }

@@ -1,9 +1,9 @@
-// The choice of a host and a period: controls that the page's script shows and answers, and the figures it answers from.
+// The choice of host and period: controls that the page's script shows and handles, and the figures it needs for that.
 import type { TaskFigures } from '../mirror/shown/figures.ts'
 import { escapeHtml } from './html.ts'
 import { binName, hostName } from './task-sections.ts'
 
-/** Hidden until a script says that it answers; nothing where there is nothing to choose. */
+/** Hidden until the script shows it; empty where there is nothing to choose. */
 export function filterHtml(figures: TaskFigures): string {
   if (figures.binMs === null) return ''
   const hosts = figures.hosts.map((host) => hostName(host))
@@ -23,7 +23,7 @@ function select(id: string, label: string, names: readonly string[], chosen: num
   return `<label>${label} <select id="${id}" autocomplete="off">${options.join('')}</select></label>`
 }
 
-/** JSON that ends no element, whatever a host is called. */
+/** JSON that cannot end an element, whatever a host is called. */
 function jsonInHtml(value: unknown): string {
   return JSON.stringify(value).replaceAll('<', '\\u003c')
 }

@@ -1,7 +1,7 @@
-// Small pieces of HTML: escaping, tables, words for figures. Whatever stands in a mirror is only ever text here. Pure.
+// Small pieces of HTML: escaping, tables, figures in words. Content of the mirror only ever becomes text here. Pure.
 import { grouped } from '../shown.ts'
 
-/** Longer texts are cut: a page must stay small whatever a task holds. */
+/** Longer texts are cut, so that a page stays small whatever a task contains. */
 const LONGEST = 80
 
 /** `text` as the content of an element or of an attribute in double quotes. */
@@ -14,7 +14,7 @@ export function escapeHtml(text: string): string {
     .replaceAll("'", '&#39;')
 }
 
-/** A text out of the mirror: cut, without control characters and marks that turn the direction of writing. */
+/** Text from the mirror, cut, without control characters and marks that change the writing direction. */
 export function shortText(text: string, longest = LONGEST): string {
   const flat = text
     .slice(0, 4 * longest)
@@ -26,13 +26,13 @@ export function shortText(text: string, longest = LONGEST): string {
 
 export interface TableColumn<Row> {
   name: string
-  /** Numbers are set to the right. */
+  /** Numbers are right-aligned. */
   value: (row: Row) => string | number | null
-  /** Sentences: as many characters of them, set in lines. */
+  /** For sentences, which wrap: they are cut to this many characters. */
   longest?: number
 }
 
-/** A table with a caption, in a frame that scrolls; the first column is the head of its row. */
+/** A table with a caption, in a frame that scrolls; the first column is the header of its row. */
 export function tableHtml<Row>(caption: string, columns: readonly TableColumn<Row>[], rows: readonly Row[]): string {
   const isNumber = ({ value }: TableColumn<Row>) => {
     const contents = rows.map(value).filter((content) => content !== '' && content !== null)

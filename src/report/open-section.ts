@@ -1,4 +1,4 @@
-// What the report says of open tasks: how old they are, and which are late, as far as that can be told.
+// The report's section on open tasks: how old they are, and which are late, as far as that is known.
 import { OPEN_AGES_MS, type OpenFigures } from '../mirror/shown/figures.ts'
 import { grouped } from '../shown.ts'
 import type { Series } from './charts.ts'
@@ -39,7 +39,7 @@ export function openTasks({ byAge, timeframe }: Omit<OpenFigures, 'ended'>): str
   })
 }
 
-/** What can be said of lateness, and what it rests on. */
+/** What is known of lateness, and from what. */
 export function lateness(figures: OpenFigures): string {
   return emptySection('lateness', 'Lateness', latenessText(figures))
 }

@@ -1,4 +1,4 @@
-// Sections as a whole HTML document: the report, one file, and the status page. Readable without script.
+// Makes whole HTML documents of sections: the report, a single file, and the status page. Readable without script.
 import { createHash } from 'node:crypto'
 import type { JobFigures } from '../notify/metrics.ts'
 import { duration, escapeHtml, minute, shortText, tableHtml } from './html.ts'
@@ -7,13 +7,13 @@ import { pageScript } from './script.ts'
 import { type Shown, sectionsHtml } from './sections.ts'
 import { STYLE } from './style.ts'
 
-/** Nothing may be loaded; the styles are in the document itself, and the one script that may run is named by its hash. */
+/** CSP: nothing is loaded. Styles are in the document itself; its one script is named by its hash. */
 export function reportPolicy(): string {
   const hash = createHash('sha256').update(pageScript()).digest('base64')
   return `default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`
 }
 
-/** As a report, and it may ask for itself. */
+/** As for a report, but the page may fetch itself. */
 export function statusPolicy(): string {
   return `${reportPolicy()}; connect-src 'self'`
 }
@@ -24,7 +24,6 @@ interface ReportFacts {
   now: number
 }
 
-/** The report: one file. */
 export function reportPage(shown: Shown, facts: ReportFacts): string {
   const about = `Made on ${minute(facts.now)} by task-mirror ${facts.toolVersion}. All times are UTC.`
   const when: When = { now: facts.now, ago: 'before this page' }
@@ -40,7 +39,7 @@ interface StatusPageFacts extends ReportFacts {
   baseUrl: string | null
   health: { ok: boolean; ageMs: number | null; reason: string | null }
   jobs: readonly JobFigures[]
-  /** What went wrong in the last run of a job, outside of what the mirror knows of runs. */
+  /** Errors of the last run of a job that the mirror's record of runs does not show. */
   problems: readonly JobProblem[]
 }
 
@@ -51,7 +50,7 @@ export interface JobProblem {
   message: string
 }
 
-/** The status page of `schedule`. `shown` is null as long as there is nothing to show. */
+/** The status page of `schedule`. `shown` is null while there is nothing to show. */
 export function statusPage(shown: Shown | null, facts: StatusPageFacts): string {
   const { health, jobs, problems, now } = facts
   const when: When = { now, ago: 'ago' }

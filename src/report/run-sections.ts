@@ -1,4 +1,4 @@
-// Sections of mirror and runs: figures at a glance, last error, last runs and exports, what was set aside.
+// Sections on the mirror and its runs: figures at a glance, last error, last runs and exports, items set aside.
 import prettyBytes from 'pretty-bytes'
 import { ageOf } from '../clock.ts'
 import type { Recent } from '../mirror/shown/recent.ts'
@@ -8,13 +8,13 @@ import { grouped, runOutcome } from '../shown.ts'
 import { duration, escapeHtml, minute, shortText, type TableColumn, tableHtml } from './html.ts'
 import { emptySection, section } from './section.ts'
 
-/** Rows of the table, and marks of the chart. */
+/** At most this many rows in the table, and marks in the chart. */
 const MOST_ROWS = 20
 const MOST_MARKS = 60
-/** A message may say what to do: longer than other texts. */
+/** Longer than other texts, because a message may say what to do. */
 const LONGEST_MESSAGE = 300
 
-/** How ages are told: a file is read later than it was made, a page that is served is not. */
+/** How ages are worded: a file is read later than it was made, a served page is read at once. */
 type Ago = 'ago' | 'before this page'
 
 export interface When {
@@ -46,7 +46,7 @@ export function tiles({ tasks, freshAt, lastFullWalk }: MirrorStatus, recent: Re
   return `<section aria-labelledby="glance"><h2 id="glance">At a glance</h2><dl class="tiles">${items.join('')}</dl></section>`
 }
 
-/** The last run that did not end well; nothing where there is none. */
+/** The last run that did not end well; empty where there is none. */
 export function lastError({ lastFailure }: Recent, when: When): string {
   if (lastFailure === null) return ''
   const { run, wellSince } = lastFailure
@@ -106,7 +106,6 @@ function doneOf({ runs: all, publications }: Recent): Done[] {
       ...{ series: 'export', run: null, notes },
     }
   })
-  // Both are newest first by when they were written down, whatever the clock said.
   return [...ran, ...published].sort((one, other) => other.at - one.at).slice(0, MOST_MARKS)
 }
 

@@ -1,12 +1,12 @@
-// The script of the pages, as the build made it of browser/page.ts: one file without imports.
+// The script of the pages, bundled from browser/page.ts by the build: one file without imports.
 import { readFileSync } from 'node:fs'
 
-/** From the sources, tests find it where the build puts it. */
+/** Tests run from the sources, and find it where the build puts it. */
 const PLACE = import.meta.url.endsWith('.ts') ? '../../dist/report/page-script.js' : './page-script.js'
 
 let text: string | null = null
 
-/** Ends no element: the build refuses a script that says `</script`. */
+/** Cannot end its element: the build refuses a script that contains `</script`. */
 export function pageScript(): string {
   text ??= readFileSync(new URL(PLACE, import.meta.url), 'utf8').trim()
   return text

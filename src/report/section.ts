@@ -1,4 +1,4 @@
-// One section of a page: a heading, a sentence, a chart and the table that says the same.
+// One section of a page: a heading, a sentence, a chart, and a table with the same values.
 import { type Chart, drawChart } from './charts.ts'
 import { escapeHtml, type TableColumn, tableHtml } from './html.ts'
 
@@ -22,7 +22,7 @@ export function section<Row>({ id, title, intro, chart, caption, columns, rows }
 <details${open}><summary>${escapeHtml(title)} as a table</summary>${tableHtml(caption, columns, rows)}</details></section>`
 }
 
-/** Where there is nothing to draw: the heading and a sentence. */
+/** For a section with nothing to draw: the heading and a sentence. */
 export function emptySection(id: string, title: string, sentence: string): string {
   return `<section aria-labelledby="${id}"><h2 id="${id}">${escapeHtml(title)}</h2><p>${escapeHtml(sentence)}</p></section>`
 }

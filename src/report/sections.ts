@@ -1,4 +1,4 @@
-// The parts that the report and the status page share, in their order.
+// The sections that the report and the status page share, in order.
 import type { TaskFigures } from '../mirror/shown/figures.ts'
 import type { Recent } from '../mirror/shown/recent.ts'
 import type { MirrorStatus } from '../mirror/shown/status.ts'
@@ -7,7 +7,7 @@ import { lateness, openTasks } from './open-section.ts'
 import { runs, setAside, tiles, type When } from './run-sections.ts'
 import { taskSections, wholeSlice } from './task-sections.ts'
 
-/** What a page shows of a mirror. Status and what was done last are read at once, figures over all tasks take a while. */
+/** What a page shows of a mirror. Status and recent runs are read quickly; figures over all tasks take a while. */
 export interface Shown {
   status: MirrorStatus
   recent: Recent
@@ -15,7 +15,7 @@ export interface Shown {
   figures: TaskFigures | null
 }
 
-/** What was drawn of figures: a page that is asked for often is drawn again only where they were counted again. */
+/** HTML by the figures it shows: a page that is often asked for is redrawn only after a new count. */
 const drawn = new WeakMap<TaskFigures, string>()
 
 function figuresHtml(figures: TaskFigures): string {

@@ -1,6 +1,6 @@
-// The style of the report and of the status page: light and dark by the reader's setting, and on paper. Colours of text
-// have a contrast of at least 4.5 to 1, those of charts of 3 to 1, in both; those of outcomes are told apart by readers who
-// see no red, no green or no blue as well (test/report/colours.test.ts).
+// The style of the report and the status page: light and dark by the reader's setting, and print. Contrast is at least
+// 4.5 to 1 for text and 3 to 1 for charts, in both. The colours of outcomes differ also for readers who see no red, no
+// green or no blue (test/report/colours.test.ts).
 
 const LIGHT = `--paper: #ffffff; --panel: #f5f6f8; --text: #1d2430; --soft: #555f70; --line: #d9dde4;
   --c2xx: #0746e4; --c3xx: #0f97fb; --c4xx: #df7400; --c429: #734180; --c5xx: #ae3a0b; --cnone: #221a48; --cother: #5d1900;

@@ -1,5 +1,5 @@
-// What the report says of tasks: how many when, how they ended, how long they took, where they went; of all of them, or of
-// one host and period. Sensible for no task, ten and a million. Pure: the page's script makes these sections anew when the
+// The report's sections on tasks, all or those of one host and period: how many were created when, how they ended, how
+// long they took, where they went. Work for no task, ten or a million. Pure: the page's script remakes them when the
 // reader chooses.
 import type { Ending, HostFigures, TaskFigures } from '../mirror/shown/figures.ts'
 import { grouped } from '../shown.ts'
@@ -9,10 +9,10 @@ import { emptySection, section } from './section.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** Where no more than this share of a period is missing, it counts as whole. */
+/** A period counts as whole where at most this share of it is missing. */
 const WHOLE = 0.02
 
-/** How tasks end, in the order in which they are drawn: colours that are told apart whatever colours one sees. */
+/** Outcomes in drawing order. Their colours differ for every kind of colour vision. */
 const OUTCOMES: readonly { name: string; colour: Colour; has(ending: Ending): boolean }[] = [
   { name: '2xx', colour: 'c2xx', has: (ending) => ending.startsWith('2') },
   { name: '3xx', colour: 'c3xx', has: (ending) => ending.startsWith('3') },
@@ -23,23 +23,22 @@ const OUTCOMES: readonly { name: string; colour: Colour; has(ending: Ending): bo
   { name: 'another code', colour: 'cother', has: (ending) => ending === 'other' },
   { name: 'open', colour: 'copen', has: (ending) => ending === 'open' },
 ]
-/** Longer names of hosts are cut in tables; what a bar says when it is pointed at has more of them. */
+/** Longer host names are cut in tables; the tooltip of a bar shows more of them. */
 const LONGEST_HOST = 44
 const FAILED = /^[45]/
 
-/** What is shown: tasks of `hosts[host]` that were created in the bins from `from` to `to`. */
+/** What is shown: tasks of `hosts[host]` that were created in the bins `from` to `to`. */
 export interface Slice {
   host: number
   from: number
   to: number
 }
 
-/** Everything, tasks without a usable date included. */
+/** All tasks, those without a usable date included. */
 export function wholeSlice({ bins }: TaskFigures): Slice {
   return { host: 0, from: -1, to: bins - 1 }
 }
 
-/** The sections, as HTML. */
 export function taskSections(figures: TaskFigures, slice: Slice): string {
   return [
     tasksOverTime(figures, slice),
@@ -49,7 +48,7 @@ export function taskSections(figures: TaskFigures, slice: Slice): string {
   ].join('\n')
 }
 
-/** What a bin is called: `11-20 14:00`, `2026-11-20`. */
+/** The name of a bin: `11-20 14:00`, `2026-11-20`. */
 export function binName({ start, binMs }: TaskFigures, bin: number): string {
   const length = binMs ?? DAY_MS
   const iso = new Date(start + bin * length).toISOString()
@@ -73,7 +72,7 @@ interface Bin extends Category {
   bin: number
 }
 
-/** The bins of the slice, oldest first. The first and the last one of all may be a part of their period only. */
+/** The bins of the slice, oldest first. The very first and last bin of the figures may be partial. */
 function binsOf(figures: TaskFigures, { from, to }: Slice): Bin[] {
   const { start, binMs, oldest, until } = figures
   const bins: Bin[] = []
@@ -92,7 +91,7 @@ function binsOf(figures: TaskFigures, { from, to }: Slice): Bin[] {
   return bins
 }
 
-/** Tasks of `host` in the slice by ending, bin by bin or all together. */
+/** Tasks of `host` in the slice, counted by ending: for each bin and in all. */
 function countsOf({ endings }: TaskFigures, host: HostFigures, { from, to }: Slice) {
   const counts = new Map<number, Map<Ending, number>>()
   const all = new Map<Ending, number>()
@@ -109,10 +108,10 @@ function countsOf({ endings }: TaskFigures, host: HostFigures, { from, to }: Sli
 const sumOf = (counts: ReadonlyMap<Ending, number>, has: (ending: Ending) => boolean = () => true): number =>
   [...counts].reduce((sum, [ending, tasks]) => sum + (has(ending) ? tasks : 0), 0)
 
-/** The outcomes that there are in this mirror: the same ones whatever is chosen. */
+/** The outcomes that occur in this mirror, the same ones whatever is chosen. */
 const outcomesOf = ({ endings }: TaskFigures) => OUTCOMES.filter(({ has }) => endings.some(has))
 
-/** `valuesOf`: for every category the tasks whose ending an outcome `has`. */
+/** `valuesOf`: for every category, the number of tasks whose ending belongs to the outcome. */
 const seriesOf = (outcomes: typeof OUTCOMES, valuesOf: (has: (ending: Ending) => boolean) => number[]): Series[] =>
   outcomes.map(({ name, colour, has }) => ({ name, colour, values: valuesOf(has) }))
 
@@ -242,7 +241,7 @@ function endedOf({ durations: all }: HostFigures, { from, to }: Slice): { meanMs
   return { meanMs: ended === 0 ? null : rows.reduce((sum, row) => sum + row[4] * row[5], 0) / ended }
 }
 
-/** What an ending is called in a list of codes. */
+/** The name of an ending in a list of codes. */
 function endingName(ending: Ending): string {
   if (ending.endsWith('xx')) return `other ${ending}`
   return ending === 'none' ? 'no answer' : ending === 'other' ? 'another code' : ending

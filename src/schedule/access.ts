@@ -1,20 +1,20 @@
-// Who may see the pages of `schedule`: under which names it is asked, and with which token. Pure but for `readToken`.
+// Who may see the pages of `schedule`: which Host names are answered, which token is needed. Pure but for `readToken`.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { isIP } from 'node:net'
 import { MirrorError } from '../errors.ts'
 import { isLoopback } from '../http-policy.ts'
 import { openToOthers, readNamedFile } from '../small-file.ts'
 
-/** Whether this Host header may be answered: an address, this machine, one of `hosts`; else it may be DNS rebinding. */
+/** Whether to answer this Host header: an address, this machine or one of `hosts`. Others may be DNS rebinding. */
 export function isAnswered(host: string | undefined, hosts: readonly string[]): boolean {
-  // Nothing but name and port: `a@127.0.0.1` would be read as an address.
+  // Only a name and a port are parsed: of `a@127.0.0.1`, the parser would see the address alone.
   const url = /^[^\s/?#@\\]{1,260}$/.test(host ?? '') ? URL.parse(`http://${host}`) : null
   if (url === null) return false
   const name = url.hostname.replace(/\.$/, '')
   return isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0 || isLoopback(name) || hosts.includes(name)
 }
 
-/** Whether an Authorization header bears `token`: as `Bearer`, or as the password of `Basic`, for browsers. */
+/** Whether an Authorization header holds `token`: as `Bearer`, or as the password of `Basic`, for browsers. */
 export function bearsToken(authorization: string | undefined, token: string): boolean {
   const [, scheme = '', value = ''] = /^(bearer|basic) +(\S+)$/i.exec(authorization ?? '') ?? []
   const password = (coded: string) =>

@@ -1,4 +1,4 @@
-// How old the mirror is while `schedule` stays up: counted by the monotonic clock, so that no set clock freshens it.
+// The age of the mirror while `schedule` runs. The monotonic clock counts it: setting the clock makes no mirror fresh.
 import { ageOf, type Clock } from '../clock.ts'
 
 export function mirrorAge(now: Clock, monotonic: Clock, settleMs: number) {
@@ -12,7 +12,7 @@ export function mirrorAge(now: Clock, monotonic: Clock, settleMs: number) {
     /** null where it is not known. */
     ageMs(): number | null {
       if (known.ageMs === null) return null
-      // The monotonic clock stands still while a machine sleeps: what the wall clock says counts where it is more.
+      // The monotonic clock stops while a machine sleeps: a greater age by the wall clock counts instead.
       return Math.max(known.ageMs + Math.round(monotonic() - known.at), ageOf(known.freshAt, now(), settleMs) ?? 0)
     },
   }

@@ -1,28 +1,29 @@
-// Keeps a server reachable whatever sockets of others do. Those that came first go first where there are too many, and a
-// socket has one request: its head is awaited here, and HTTP is given nothing else of what comes. So a socket costs no more
-// than one answer, however much it sends. Knows heads, not what is asked.
+// Keeps a server reachable whatever clients do. Where there are too many sockets, the oldest are closed. A socket
+// carries one request: this file waits for its head, and passes on nothing else that arrives, so that no socket costs
+// more than one answer, however much it sends. Knows heads, not what is asked.
 import type { Server, Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 
-/** So many stay open. */
+/** Sockets that may stay open. */
 const MOST = 256
-/** So many at any moment: memory and descriptors are bounded. */
+/** Sockets at any moment: bounds memory and descriptors. */
 const MOST_AT_ONCE = 2048
-/** What has just come can be read and answered before it has to go. */
+/** Time to read and answer a new socket before it may be closed. */
 const GRACE_MS = 100
-/** A head has so long to come, and so many bytes. */
+/** A head has this long to arrive, and at most this many bytes. */
 const HEAD_MS = 5000
 const MOST_HEAD = 8192
-/** A request waits so long for those who come in front of it. */
+/** The longest that a request waits while connections keep coming. */
 const PATIENCE_MS = 100
-/** Nobody keeps a connection by not reading. */
+/** A client cannot keep a connection by not reading. */
 const IDLE_MS = 10_000
 const END_OF_HEAD = '\r\n\r\n'
 
 /**
- * Hands every socket of `server` to `take` as a stream that begins and ends with the head of one request; what is written
- * to it goes to the socket. Ends the oldest beyond the bounds. A new one is never refused: it may be a health check. A request
- * that is not `urgent` waits until nobody comes. What is returned ends all.
+ * Hands every socket of `server` to `take` as a stream that begins and ends with the head of one request; what is
+ * written to the stream goes to the socket. Beyond the bounds the oldest sockets are closed. A new one is never
+ * refused: it may be a health check. A request that is not `urgent` waits until no new connection comes. Returns a
+ * function that closes all.
  */
 export function boundConnections(
   server: Server,
@@ -44,7 +45,7 @@ export function boundConnections(
   server.on('connection', (socket: Socket) => {
     open.add(socket)
     socket.once('close', () => open.delete(socket))
-    // Whoever hangs up is gone.
+    // An error only means that the client hung up.
     socket.on('error', () => undefined)
     awaitHead(socket, (head) => {
       const answer = () => void (socket.destroyed || take(streamOf(socket, head)))
@@ -55,7 +56,7 @@ export function boundConnections(
     if (open.size <= MOST || sweep !== null) return
     sweep = setTimeout(() => {
       const come = open.size
-      // After the sockets were read once more: on a busy machine that is the first time for those that came last.
+      // Only after sockets are read once more: on a busy machine the newest have not been read yet.
       setImmediate(() => {
         sweep = null
         endOldest(Math.max(MOST, open.size - come))
@@ -66,9 +67,9 @@ export function boundConnections(
 }
 
 /**
- * Puts work off until nobody comes, one piece a turn of the event loop. Node accepts one connection a turn, so a health check
- * waits as many turns as connections have come before it: a thousand that each are given a large page
- * take a second, a thousand that are only accepted a part of it.
+ * Puts work off until no new connection comes, one piece per turn of the event loop. Node accepts one connection per
+ * turn, so a health check waits as many turns as there are connections before it. A thousand that are each sent a large
+ * page take a second; a thousand that are only accepted take a part of it.
  */
 function whenNobodyComes(server: Server, now: () => number): (work: () => void) => void {
   const waiting: { work: () => void; since: number }[] = []
@@ -91,7 +92,7 @@ function whenNobodyComes(server: Server, now: () => number): (work: () => void) 
   }
 }
 
-/** Reads until the head is there, and nothing afterwards. */
+/** Reads up to the end of the head, and nothing afterwards. */
 function awaitHead(socket: Socket, done: (head: Buffer) => void): void {
   let head = Buffer.alloc(0)
   const late = setTimeout(() => socket.destroy(), HEAD_MS).unref()
@@ -99,7 +100,7 @@ function awaitHead(socket: Socket, done: (head: Buffer) => void): void {
   socket.on('data', function more(chunk: Buffer) {
     head = Buffer.concat([head, chunk.subarray(0, MOST_HEAD)])
     const end = head.indexOf(END_OF_HEAD)
-    // An empty line in front would be the whole of it.
+    // A head that begins with an empty line would consist of that line.
     if (end === 0 || (end === -1 && head.length >= MOST_HEAD)) return void socket.destroy()
     if (end === -1) return
     clearTimeout(late)
@@ -116,7 +117,7 @@ function streamOf(socket: Socket, head: Buffer): Duplex {
     write: (chunk, _encoding, done) => void socket.write(chunk, done),
     final: (done) => void socket.end(done),
     destroy: (error, done) => {
-      // What was written is still to leave.
+      // `destroySoon` lets what was written leave first.
       socket.destroySoon()
       done(error)
     },

@@ -1,6 +1,6 @@
-// Keeps jobs to their timetables: a job never overlaps itself and never waits for another, a moment missed asleep is made
-// up for once. What waits hangs on the monotonic clock; where the wall clock jumps the moments are made anew. Knows nothing
-// of what a job does; time, chance and waiting come in as arguments.
+// Runs jobs by their timetables. A job never overlaps itself and never waits for another; moments missed in sleep are
+// made up for by one run. Waiting uses the monotonic clock; when the wall clock jumps, moments are computed anew. Knows
+// nothing of what a job does; time, randomness and waiting are arguments.
 import { type Clock, jumpWatch } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { JobFigures } from '../notify/metrics.ts'
@@ -9,9 +9,9 @@ import { passedMoments, type Timetable } from './timetable.ts'
 export interface Job {
   name: string
   timetable: Timetable
-  /** When it is due first, epoch ms; in the past: at once. null: never. */
+  /** When it is first due, epoch ms; a past moment means at once, null never. */
   firstAt: number | null
-  /** Does one run and says its exit code. Throws nothing. */
+  /** Does one run and returns its exit code. Throws nothing. */
   run(): Promise<number>
 }
 
@@ -29,7 +29,7 @@ interface Keeping {
   log: Log
 }
 
-/** Timers stand still while a machine sleeps: the clock is looked at this often. */
+/** Timers stop while a machine sleeps, so the clock is looked at this often. */
 const LOOK_EVERY_MS = 15_000
 
 interface Kept {
@@ -37,7 +37,7 @@ interface Kept {
   figures: JobFigures & { ended: Map<number, number> }
   /** When the waiting run may begin, by the monotonic clock; null where none waits. */
   beginAt: number | null
-  /** The run under way. */
+  /** The run in progress. */
   inHand: Promise<void> | null
 }
 
@@ -61,7 +61,7 @@ export class JobKeeper {
     return this.#kept.map(({ figures }) => ({ ...figures, ended: new Map(figures.ended) }))
   }
 
-  /** Until `signal` aborts; then waits for the runs in hand. */
+  /** Runs jobs until `signal` aborts, then waits for runs in progress. */
   async keep(): Promise<void> {
     const { signal, now, monotonic, sleep } = this.#options
     while (!signal.aborted) {
@@ -77,7 +77,7 @@ export class JobKeeper {
     await Promise.all(this.#inHand())
   }
 
-  /** Turns the moments that have passed into a waiting run, or counts them as skipped. */
+  /** Makes one waiting run of the moments that have passed, or counts them as skipped. */
   #takeMoments(entry: Kept, at: number): void {
     const { monotonic, random, jitterMs, log } = this.#options
     const { job, figures } = entry
@@ -87,7 +87,7 @@ export class JobKeeper {
     const isBusy = figures.running || entry.beginAt !== null
     const skipped = isBusy ? count : count - 1
     if (!isBusy) {
-      // A tenth of the pause at most: chance must not make a run late for the next moment.
+      // At most a tenth of the pause: a random delay must not make a run late for the next moment.
       const most = next === null ? jitterMs : Math.min(jitterMs, (next - at) / 10)
       entry.beginAt = monotonic() + Math.floor(random() * most)
     }
@@ -109,7 +109,7 @@ export class JobKeeper {
     return Math.max(0, Math.min(LOOK_EVERY_MS, ...waits))
   }
 
-  /** Backwards: moments that were to come are far away now. Forwards: they have passed, as after a sleep. */
+  /** After a jump backwards the next moments are too far away; after one forwards they have passed, as after sleep. */
   #followJump(at: number): void {
     const jumpMs = this.#jumped()
     if (jumpMs === 0) return

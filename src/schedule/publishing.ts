@@ -1,4 +1,4 @@
-// An export as the configuration has it: a dataset in export.dir. `schedule` has it published on a thread of its own.
+// An export as configured: a dataset in export.dir. `schedule` publishes it on a thread of its own.
 import type { Config } from '../config/schema.ts'
 import type { ExportResult, PlainExportOptions } from '../export/options.ts'
 import { startThread } from './thread.ts'
@@ -11,7 +11,7 @@ export function configuredExport({ mirror, export: configured }: Config, surroun
     ...surroundings,
     dbPath: mirror.path,
     busyTimeoutMs: mirror.busyTimeoutMs,
-    // The slash says that it is a folder, also where it is not there yet.
+    // The slash marks it as a folder, even where it does not exist yet.
     out: dir.endsWith('/') ? dir : `${dir}/`,
     ...{ format, compression, keep, redact: redactHeaders, filters: { invalidJson }, s3 },
   }

@@ -1,4 +1,4 @@
-// `schedule` put together: jobs, the thread that reads the mirror, the server. A failed run is told, never ends it.
+// Puts `schedule` together: jobs, the thread that reads the mirror, the server. A failed run is told, but ends nothing.
 import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ageOf, type Clock, steadyClock } from '../clock.ts'
@@ -29,16 +29,16 @@ interface ScheduleOptions {
   /** ms. */
   monotonic: Clock
   random: () => number
-  /** What the user has written for a configuration key, for messages. */
+  /** How the user has written a configuration key, for messages. */
   nameOf: (key: string) => string
   toolVersion: string
   /** Configuration and key, see `ExportOptions`. */
   inUse: readonly string[]
   /** For object storage, see `exportSnapshot`. */
   env: NodeJS.ProcessEnv
-  /** What one run of sync works with; asked anew for every run, so that a replaced key file is read. */
+  /** Context of one run of sync; made anew for each run, so that a replaced key file is read. */
   makeRunContext: (now: Clock) => Promise<RunContext>
-  /** Tells of what ended a run early. */
+  /** Reports what ended a run early. */
   tell: (error: unknown, facts: ErrorFacts) => void
   /** Called once everything runs; `url` is null where nothing is served. */
   onReady: (ready: { url: string | null; jobs: { name: string; nextAt: number | null }[] }) => Promise<void>
@@ -46,7 +46,7 @@ interface ScheduleOptions {
 
 const LEAST_MAX_AGE_MS = 60_000
 
-/** Runs until `signal` aborts, then lets the run in hand commit. Throws `config-invalid` before anything has begun. */
+/** Runs until `signal` aborts, then lets the run in progress commit. Throws `config-invalid` before anything begins. */
 export async function runSchedule(options: ScheduleOptions): Promise<void> {
   const { config, log, signal, now, monotonic, random, nameOf } = options
   const timetables = timetablesOf(options)
@@ -80,10 +80,10 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
   }
 }
 
-/** The runs of all jobs: each is told of, and what ended the last one of each is kept. */
+/** Runs all jobs, reports each run, and keeps what ended the last one of each job. */
 class JobRuns {
   readonly metrics = new Map<string, RunMetrics>()
-  /** By job, where the mirror may have no row that says so. */
+  /** By job: errors for which the mirror may have no row. */
   readonly problems = new Map<string, JobProblem>()
   readonly #options: ScheduleOptions
   readonly #cache: StatusCache
@@ -109,7 +109,7 @@ class JobRuns {
     }
   }
 
-  /** `now`: the clock of one run: nothing in it waits or is dated by a wall clock that jumps. */
+  /** `now`: the clock of one run, so that a jump of the wall clock affects neither its waits nor its dates. */
   #noticeOf(now: Clock): NoticeContext {
     const { config, log, signal, toolVersion, inUse } = this.#options
     const onFigures = (command: string, figures: RunMetrics): void =>
@@ -120,7 +120,7 @@ class JobRuns {
 
 function jobsOf(options: ScheduleOptions, timetables: Timetables, cache: StatusCache, runs: JobRuns): Job[] {
   const { config, log, now } = options
-  /** A moment in the future says nothing of when a job ran last. */
+  /** A moment in the future does not tell when a job last ran. */
   const pastOr = (moment: number | undefined, otherwise: number): number =>
     moment === undefined ? otherwise : ageOf(moment, now(), config.sync.settleMs) === null ? 0 : moment
   const jobs: Job[] = []
@@ -131,10 +131,10 @@ function jobsOf(options: ScheduleOptions, timetables: Timetables, cache: StatusC
     jobs.push({ name: 'sync', timetable: timetables.sync, firstAt, run })
   }
   if (timetables.export !== null) {
-    // A first snapshot is made when it is due, not of a mirror that has just begun.
+    // The first snapshot is made when it is due, not of a mirror that has just been begun.
     const firstAt = firstMoment(timetables.export, pastOr(cache.publishedAt(), now()), now())
     const work = async (notice: NoticeContext) => {
-      // Both begin together; that the mirror is still to be made is no failure.
+      // Both jobs may begin together: it is no failure that the mirror does not exist yet.
       if (timetables.sync === null || existsSync(config.mirror.path)) return exportOnce(options, notice)
       log.warn({ job: 'export' }, 'There is nothing to publish yet: the first sync has not made the mirror')
       return EXIT.partial
@@ -183,13 +183,13 @@ function timetablesOf({ config: { schedule }, nameOf }: ScheduleOptions): Timeta
   return { sync: make('sync'), export: make('export') }
 }
 
-/** At once where a moment has passed since `lastAt`, else the next one. */
+/** Now where a moment has passed since `lastAt`, else the next moment. */
 function firstMoment(timetable: Timetable, lastAt: number, now: number): number | null {
   const previous = timetable.previous(now)
   return previous !== null && previous > lastAt ? now : timetable.next(now)
 }
 
-/** Beyond this age of the mirror /healthz is not well; null where nothing says what would be too old. */
+/** The age of the mirror beyond which /healthz is not well; null where nothing says what is too old. */
 function maxAgeOf({ schedule }: Config, timetable: Timetable | null, now: number): number | null {
   if (schedule.maxAgeMs !== null) return schedule.maxAgeMs
   const pause = timetable === null ? null : pauseBetween(timetable, now)

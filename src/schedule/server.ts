@@ -1,4 +1,4 @@
-// The HTTP face of `schedule`: /healthz, /metrics, status page. Answers from what is known, never waits for the mirror.
+// The HTTP server of `schedule`: /healthz, /metrics, status page. Answers from what it knows, never waits to read.
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { MirrorError } from '../errors.ts'
@@ -8,21 +8,21 @@ import { boundConnections } from './connections.ts'
 
 export interface Health {
   ok: boolean
-  /** Why not, one sentence; null where all is well. */
+  /** The reason where not ok, one sentence; null where all is well. */
   reason: string | null
 }
 
 export interface Pages {
   health(): Health
   metrics(): Promise<string>
-  /** A whole HTML document and the policy it needs. */
+  /** A whole HTML document, and the content security policy it needs. */
   page(): { html: string; policy: string }
 }
 
 interface Access {
-  /** Names this server is asked by, beside addresses and names of this machine. */
+  /** Names this server answers to, beside addresses and the names of this machine. */
   hosts: readonly string[]
-  /** What everybody must show for everything but /healthz; null where nobody has to. */
+  /** The token needed for everything but /healthz; null where none is needed. */
   token: string | null
 }
 
@@ -48,7 +48,7 @@ export async function startServer(
   const { host, port } = parseListen(listen)
   const kept = keepAWhile(pages)
   const reply = (request: IncomingMessage, response: ServerResponse) => {
-    // One request a connection: see connections.ts.
+    // One request per connection: see connections.ts.
     response.setHeader('connection', 'close')
     response.setHeader('cache-control', 'no-store')
     response.setHeader('x-content-type-options', 'nosniff')
@@ -69,7 +69,7 @@ export async function startServer(
     })
   }
   const http = createHttpServer(reply)
-  // Neither is answered by Node itself.
+  // Without these, Node answers such requests itself.
   http.on('checkExpectation', reply).on('checkContinue', reply)
   const server = createServer()
   const endAll = boundConnections(server, (stream) => http.emit('connection', stream), isHealthCheck)
@@ -88,12 +88,12 @@ export async function startServer(
   }
 }
 
-/** Whether this is how the head of such a request begins. */
+/** Whether this is the head of a request for /healthz. */
 function isHealthCheck(head: string): boolean {
   return /^(GET|HEAD) \/healthz[ ?]/.test(head)
 }
 
-/** What was made is given to all who ask within a second: many who ask cost no more than one. */
+/** Pages are kept for this long, so that many requests cost no more than one. */
 const KEPT_MS = 1000
 
 function keepAWhile(pages: Pages) {
@@ -117,14 +117,14 @@ function keepAWhile(pages: Pages) {
 
 async function answer(path: string, pages: ReturnType<typeof keepAWhile>, response: ServerResponse): Promise<void> {
   if (path === '/healthz') {
-    // No figures: anybody may ask.
+    // No figures here: anybody may ask.
     const { ok, reason } = pages.health()
     send(response, ok ? 200 : 503, 'application/json', `${JSON.stringify({ ok, reason })}\n`)
   } else if (path === '/metrics') {
     send(response, 200, METRICS_CONTENT_TYPE, await pages.metrics())
   } else if (path === '/') {
     const { body, policy } = await pages.page()
-    // As a header only: `frame-ancestors` means nothing in a document.
+    // Sent as a header because `frame-ancestors` has no effect in a document.
     response.setHeader('content-security-policy', `${policy}; frame-ancestors 'none'`)
     response.setHeader('referrer-policy', 'no-referrer')
     send(response, 200, 'text/html', body)

@@ -1,4 +1,4 @@
-// What `schedule` shows of the mirror, read on a thread now and then and after every run; asking gets the last answer.
+// What `schedule` shows of the mirror. A thread reads it now and then and after every run; callers get the last answer.
 import type { Clock } from '../clock.ts'
 import { isMirrorError } from '../errors.ts'
 import type { TaskFigures } from '../mirror/shown/figures.ts'
@@ -26,7 +26,7 @@ export async function startStatusCache({ dbPath, settleMs, now, monotonic }: Sta
   const thread = startThread(dbPath)
   let known: StatusRead | null = null
   let figures: TaskFigures | null = null
-  /** By the monotonic clock, and how long it took, ms. */
+  /** When figures were last counted, by the monotonic clock, and how long that took, ms. */
   let countedLast = Number.NEGATIVE_INFINITY
   let countedIn = 0
   const age = mirrorAge(now, monotonic, settleMs)
@@ -37,7 +37,7 @@ export async function startStatusCache({ dbPath, settleMs, now, monotonic }: Sta
       known = await thread.ask('status', dbPath)
       age.learn(known.status.freshAt)
     } catch (error) {
-      // What was known before still holds while another program has the file.
+      // While another program has locked the file, what was known before still holds.
       if (!isMirrorError(error, 'mirror-locked')) known = null
     }
   }
@@ -49,7 +49,7 @@ export async function startStatusCache({ dbPath, settleMs, now, monotonic }: Sta
       countedIn = counted.durationMs
       countedLast = monotonic()
     } catch {
-      // Without a mirror there is nothing to count; what is wrong with it is said by /healthz.
+      // Without a mirror there is nothing to count; /healthz says what is wrong.
     }
     isCounting = false
   }
@@ -61,9 +61,9 @@ export async function startStatusCache({ dbPath, settleMs, now, monotonic }: Sta
     status: (): MirrorStatus | null => known?.status ?? null,
     /** When the last snapshot was published, epoch ms; undefined where there is none. */
     publishedAt: (): number | undefined => known?.recent.publications[0]?.publishedAt,
-    /** How old what the mirror shows is, ms; null where that is not known. */
+    /** Age of what the mirror shows, ms; null where it is not known. */
     ageMs: age.ageMs,
-    /** null without a mirror. Has figures counted anew, a tenth of the time at most; all else is at most 15 s old. */
+    /** null without a mirror. Recounts figures for at most a tenth of the time; all else is at most 15 s old. */
     shown(): Shown | null {
       if (known === null) return null
       const pause = Math.max(LEAST_PAUSE_MS, PAUSES * countedIn)

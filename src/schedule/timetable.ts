@@ -9,7 +9,7 @@ export interface Timetable {
   previous(ms: number): number | null
 }
 
-/** After a long sleep no more moments than this are counted one by one. */
+/** After a long sleep, at most this many moments are counted one by one. */
 const MOST_COUNTED = 1000
 
 /** Throws `config-invalid` that names `key` where croner cannot read `expression`. */
@@ -28,12 +28,12 @@ export function makeTimetable(expression: string, timezone: string, key: string)
   }
 }
 
-/** croner begins its messages with the name of the class. */
+/** The message without the class name that croner puts in front. */
 function explain(error: unknown): string {
   return error instanceof Error ? error.message.replace(/^Cron\w*: /, '') : String(error)
 }
 
-/** How many moments lie from `due` up to `now`, and the first one after `now`. */
+/** How many moments lie between `due` and `now`, and the first one after `now`. */
 export function passedMoments(timetable: Timetable, due: number, now: number): { count: number; next: number | null } {
   let count = 0
   let at: number | null = due

@@ -1,4 +1,4 @@
-// Entry of the thread of thread.ts. A connection lives for one answer: a replaced mirror is noticed.
+// Entry of the thread of thread.ts. Opens the mirror anew for each answer, so that a replaced file is noticed.
 import { exportSnapshot } from '../export/export.ts'
 import type { ExportResult, PlainExportOptions } from '../export/options.ts'
 import { withReader } from '../mirror/open.ts'
@@ -14,7 +14,7 @@ interface FiguresQuestion {
   now: number
 }
 
-/** What is known at once. */
+/** What can be read at once. */
 export interface StatusRead {
   status: MirrorStatus
   recent: Recent

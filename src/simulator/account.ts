@@ -1,4 +1,4 @@
-// The simulated account: tasks, what changes them, what readers get. Pure: seed, clock and calls give the same texts.
+// The simulated account: tasks, their changes, and what readers get. Pure: seed, clock and calls decide every text.
 import { headOf, idOf, slotOf } from './content.ts'
 import { OpenTasks } from './open-tasks.ts'
 import { SIMULATOR_DEFAULTS, type SimulatorOptions } from './options.ts'
@@ -11,9 +11,9 @@ import { type Presence, SimulatedTasks } from './task-table.ts'
 /** Epoch milliseconds. */
 export type SimulatedClock = () => number
 
-/** By place (`front`, `middle`, `behind`; only in orders by `createdAt`) or by `createdAt` (the others, a number). */
+/** A place (`front`, `middle`, `behind`; only in orders by `createdAt`) or a `createdAt` (all others). */
 type InsertWhere = 'now' | 'late' | 'future' | 'front' | 'middle' | 'behind' | number
-/** Where in the list tasks are removed; `any`: by chance. */
+/** Where in the list tasks are removed; `any`: at random places. */
 type RemoveWhere = 'any' | 'front' | 'middle' | 'behind'
 
 /** One thing that happened to one task. */
@@ -21,7 +21,7 @@ interface Change {
   kind: 'insert' | 'finish' | 'update' | 'move' | 'remove' | 'delist' | 'restore' | 'replace'
   id: string
   at: number
-  /** The whole task as it is from now on; null where nobody can read it any more. */
+  /** The whole task after the change; null where nobody can read it any more. */
   text: string | null
 }
 
@@ -33,7 +33,7 @@ interface AccountWindow {
 
 const HIDDEN_SALT = 8
 
-/** Makes an account; options not given are those of an untouched simulator. */
+/** Makes an account; options that are not given have the simulator's defaults. */
 export function createAccount(options: Partial<SimulatorOptions> & { now?: SimulatedClock } = {}): Account {
   const { now = Date.now, ...rest } = options
   return new Account({ ...SIMULATOR_DEFAULTS, ...rest }, now)
@@ -49,7 +49,7 @@ export class Account {
   readonly #still: StandingStill<ListOrder>
   readonly #listeners = new Set<(change: Change) => void>()
   #reads = 0
-  /** What details showed before a change, and the answer after which it was made. */
+  /** By slot: what details showed before a change, and the number of the last answer before that change. */
   readonly #before = new Map<number, { text: string; read: number }[]>()
 
   constructor(options: SimulatorOptions, now: SimulatedClock) {
@@ -64,7 +64,7 @@ export class Account {
     this.#order = new ListOrder(slots, comparison(options, this.#tasks))
   }
 
-  /** How many tasks the list runs over, hidden ones included. */
+  /** The length of the list, hidden tasks included. */
   get listed(): number {
     return this.#order.length
   }
@@ -73,7 +73,7 @@ export class Account {
     return this.#open.size
   }
 
-  /** Ids in list order, without hidden ones; `shuffled` lists show them in another sequence at every read. */
+  /** Ids in list order, without hidden tasks; `shuffled` lists show them in another order at every read. */
   ids(): string[] {
     return this.#order.all().flatMap((slot) => (this.#isHidden(slot) ? [] : [this.#id(slot)]))
   }
@@ -105,7 +105,7 @@ export class Account {
     return slot !== null && this.#isFound(slot) ? this.#tasks.text(slot) : null
   }
 
-  /** What the service answers for one id: the task as `get` gives it, or what lags behind that. */
+  /** The service's answer for one id: the task as `get` returns it, or an older state while the detail lags. */
   detail(id: string): string | null {
     const slot = this.#existing(id)
     const read = ++this.#reads
@@ -124,7 +124,7 @@ export class Account {
     this.#before.set(slot, [...states, { text: this.#tasks.text(slot), read: this.#reads }])
   }
 
-  /** Inserts `count` tasks and gives their ids. `openShare` overrides the share of them that is not finished. */
+  /** Inserts `count` tasks and returns their ids. `openShare` overrides the share of them that is not finished. */
   insert(count = 1, { where = 'now' as InsertWhere, openShare = this.options.openInserts } = {}): string[] {
     const slots: number[] = []
     for (let i = 0; i < count; i++) {
@@ -138,7 +138,7 @@ export class Account {
     return slots.map((slot) => this.#tell('insert', slot))
   }
 
-  /** Finishes open tasks: so many by chance, or those named. */
+  /** Finishes open tasks: that many at random, or those named. */
   finish(which: number | readonly string[] = 1): string[] {
     const slots = typeof which === 'number' ? this.#open.some(which, this.#random) : which.map((id) => this.#known(id))
     return slots
@@ -153,7 +153,7 @@ export class Account {
       })
   }
 
-  /** Changes the content of listed tasks: so many by chance, or those named. */
+  /** Changes the content of listed tasks: that many at random, or those named. */
   update(which: number | readonly string[] = 1): string[] {
     return this.#chosen(which, 'any').map((slot) => {
       this.#keepBefore(slot)
@@ -162,7 +162,7 @@ export class Account {
     })
   }
 
-  /** Brings tasks to the front of a list in order `updated_desc` without changing them. */
+  /** Moves tasks to the front of a list in order `updated_desc` without changing them. */
   move(which: number | readonly string[] = 1): string[] {
     return this.#chosen(which, 'any').map((slot) => {
       this.#write(slot, () => undefined)
@@ -170,7 +170,7 @@ export class Account {
     })
   }
 
-  /** Deletes tasks: so many at a place of the list, or those named. */
+  /** Deletes tasks: that many at a place of the list, or those named. */
   remove(which: number | readonly string[] = 1, { where = 'any' as RemoveWhere } = {}): string[] {
     return this.#withdraw(this.#chosen(which, where), 'removed')
   }
@@ -191,14 +191,14 @@ export class Account {
     return slots.map((slot) => this.#tell('restore', slot))
   }
 
-  /** From now on the list and the detail show these texts in place of the task's, be they tasks or not. */
+  /** From now on, list and detail show these texts in place of the task, whether they are tasks or not. */
   replaceText(id: string, list: string, detail: string = list): void {
     const slot = this.#known(id)
     this.#tasks.replace(slot, list, detail)
     this.#tell('replace', slot)
   }
 
-  /** Calls `listener` after every change of a task; the answer ends that. */
+  /** Calls `listener` after every change of a task, until the returned function is called. */
   subscribe(listener: (change: Change) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -241,7 +241,7 @@ export class Account {
     if (count === total) return [...this.#order.all()]
     const chosen = new Set<number>()
     while (chosen.size < count) {
-      // A middle that is used up gives way to any place, so that this ends.
+      // Where the middle has too few tasks left, any place will do, so that this loop ends.
       const inMiddle = where === 'middle' && chosen.size < total / 4
       chosen.add(this.#order.at(inMiddle ? this.#middle() : this.#random.int(total)))
     }
@@ -263,7 +263,7 @@ export class Account {
     })
   }
 
-  /** Writes to a task: moves it in a list by last update, and in one by completion once it is finished. */
+  /** Writes to a task. Moves it in a list ordered by last update, and, once finished, in one ordered by completion. */
   #write(slot: number, change: () => void): void {
     const isMoving = /^(updated|completed)_/.test(this.options.order) && this.#tasks.presence(slot) === 'listed'
     if (isMoving) this.#order.remove([slot])
@@ -314,12 +314,12 @@ export class Account {
   }
 }
 
-/** Equal `createdAt` are told apart by the sequence of insertion. */
+/** Equal `createdAt` are ordered by insertion. */
 function comparison({ order, openTasksStand, seed, idSeed = seed }: SimulatorOptions, tasks: SimulatedTasks): Compare {
   if (order === 'created_desc') return (a, b) => tasks.arrivedAt(b) - tasks.arrivedAt(a) || b - a
   if (order === 'created_asc') return (a, b) => tasks.arrivedAt(a) - tasks.arrivedAt(b) || a - b
   if (order === 'completed_desc' || order === 'completed_asc') {
-    // As a database sorts what has no value yet: all in front or all behind, newest first or last like the others.
+    // As a database sorts missing values: all first or all last, among themselves in the order of the others.
     const isLargest = (openTasksStand === 'front') === (order === 'completed_desc')
     const place = (slot: number): number => tasks.completedAt(slot) || (isLargest ? Number.MAX_SAFE_INTEGER : 0)
     if (order === 'completed_asc') return (a, b) => place(a) - place(b) || a - b

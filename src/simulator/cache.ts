@@ -1,11 +1,11 @@
-// A cache before the simulated service: repeats what was said, and shows that as well or badly as caches do.
+// A cache in front of the simulated service: repeats earlier answers, and marks them as well or badly as real ones do.
 import type { SimulatedClock } from './account.ts'
 import type { SimulatorOptions } from './options.ts'
 import type { SimulatedAnswer } from './respond.ts'
 
 interface CachedAnswer {
   answer: SimulatedAnswer
-  /** What its Date header tells, epoch ms. */
+  /** The time its Date header gives, epoch ms. */
   date: number
   headers: [name: string, value: string][]
 }
@@ -22,7 +22,7 @@ export class Cache {
     this.#now = now
   }
 
-  /** `request`: the same text for the same request; `headers` have lower-case names. Null where there is no cache. */
+  /** `request`: the same text for the same request; `headers` have lower-case names. null where there is no cache. */
   answer(
     request: string,
     headers: Readonly<Record<string, string | string[] | undefined>>,

@@ -1,8 +1,8 @@
-// The account's life while it is read: changes per request and per second, done when the next request comes.
+// Changes to the account while it is read, per request and per second; made when the next request comes.
 import type { Account } from './account.ts'
 import type { SimulatorOptions } from './options.ts'
 
-/** After a long silence no request shall wait for more than this. */
+/** At most this many changes at once, so that no request waits for more after a long silence. */
 const MAX_DUE_AT_ONCE = 50_000
 
 export class Changes {
@@ -17,7 +17,7 @@ export class Changes {
     this.#at = account.now()
   }
 
-  /** Does what is due; call before every request. */
+  /** Makes the changes that are due; call before every request. */
   apply(): void {
     this.#grow()
     const account = this.#account
@@ -36,7 +36,7 @@ export class Changes {
     const inserts = this.#due('insertsPerSecond', seconds)
     const { lateFraction, futureFraction } = account.options
     for (let i = 1; i <= inserts; i++) {
-      // Created when they were due, not when somebody looked; late and future ones are dated by the account.
+      // Dated to when they were due, not to this request; the account itself dates late and future ones.
       const where = lateFraction + futureFraction > 0 ? 'now' : Math.floor(this.#at + ((now - this.#at) * i) / inserts)
       account.insert(1, { where })
     }
@@ -48,7 +48,7 @@ export class Changes {
   /** Whole changes that are due; the fraction is kept for the next time. */
   #due(key: `${string}Per${'Request' | 'Second'}` & keyof SimulatorOptions, factor: number): number {
     const owed = (this.#owed.get(key) ?? 0) + this.#options[key] * factor
-    // A tenth ten times is one, whatever doubles make of it.
+    // Ten times 0.1 counts as 1, in spite of rounding in doubles.
     const whole = Math.floor(owed + 1e-9)
     const due = Math.min(MAX_DUE_AT_ONCE, whole)
     this.#owed.set(key, owed - whole)

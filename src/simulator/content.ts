@@ -1,13 +1,13 @@
-// The JSON text of a task from its seed and state alone: a million tasks need no memory.
+// Makes the JSON text of a task from seed and state alone, so that a million tasks need no memory.
 import type { Carries, SimulatorOptions } from './options.ts'
 import { mix32, type Random, seeded, unitAt, unmix32 } from './random.ts'
 
-/** What the account keeps of a task; the rest follows from the seed. */
+/** What the account stores of a task; the rest follows from the seed. */
 interface TaskState {
-  /** Number of the task in its account, from 0 in the sequence of insertion. */
+  /** Number of the task in its account, from 0 in order of insertion. */
   slot: number
   createdAt: number
-  /** Null while the task is open. */
+  /** null while the task is open. */
   completedAt: number | null
   systemStatus: string
   /** How often the content has changed. */
@@ -48,7 +48,7 @@ const WORDS =
 const FILLER = WORDS.repeat(400)
 const WORDS_LENGTH = WORDS.length
 
-/** The UUID-like id of a task. Its first eight digits are a bijection of the slot, so ids need neither store nor search. */
+/** The UUID-like id of a task. Its first eight digits are a bijection of the slot: ids need no storage or search. */
 export function idOf(seed: number, slot: number): string {
   const head = hex(headOf(seed, slot))
   const a = hex(mix32(slot ^ mix32(seed + SALT.id)))
@@ -57,7 +57,7 @@ export function idOf(seed: number, slot: number): string {
   return `${head}-${a.slice(0, 4)}-4${a.slice(4, 7)}-${'89ab'[slot & 3]}${b.slice(0, 3)}-${b.slice(3)}${c.slice(0, 7)}`
 }
 
-/** The first 32 bits of the id as a number: ids compare as their heads do. */
+/** The first 32 bits of the id as a number: ids sort as their heads do. */
 export function headOf(seed: number, slot: number): number {
   return mix32(slot ^ mix32(seed))
 }
@@ -73,7 +73,7 @@ function hex(value: number): string {
   return value.toString(16).padStart(8, '0')
 }
 
-/** The text of a task as the list (with less than all where `carries` says so) or the detail shows it. */
+/** The text of a task as the detail shows it, or the list, which may show less (`carries`). */
 export function simulatedText(options: SimulatorOptions, state: TaskState, carries: Carries = 'whole'): string {
   const { seed } = options
   const { slot, createdAt, completedAt } = state
@@ -100,7 +100,7 @@ function userOf(seed: number): string {
   return `user-${hex(mix32(seed ^ mix32(SALT.user)))}`
 }
 
-/** Long-tailed: most tasks are small, one in a thousand twenty times the mean. About 650 bytes are no filler. */
+/** Long-tailed: most tasks are small, one in a thousand has twenty times the mean. About 650 bytes are not filler. */
 function fillerFor(taskBytes: number, random: Random): number {
   const mean = Math.max(0, taskBytes - 640)
   return Math.min(FILLER.length / 2, Math.floor((mean * 0.42) / (1 - random.next()) ** 0.6))
@@ -155,7 +155,7 @@ function dateText(moment: number): string {
   return new Date(moment).toUTCString()
 }
 
-/** JSON texts that take the place of a part, or come behind the last field. */
+/** JSON texts that replace a part of the task, or follow its last field. */
 interface Oddity {
   timeframe?: string
   accuracy?: string

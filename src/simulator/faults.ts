@@ -1,19 +1,19 @@
-// Which requests go wrong, and how: a script (array or function) first, then a share of all requests by seed. Decides only.
+// Decides which requests go wrong, and how: first a script (array or function), then a share of all requests by seed.
 import type { FaultKind, SimulatorOptions } from './options.ts'
 import { seeded } from './random.ts'
 import type { ParsedRequest } from './respond.ts'
 
-/** What goes wrong with one answer. The fields of one fault may be combined; `reset` and `hang` leave no answer. */
+/** What goes wrong with one answer. Fields can be combined; `reset` and `hang` leave no answer. */
 export interface Fault {
-  /** HTTP status in place of the true answer. */
+  /** HTTP status instead of the true answer. */
   status?: number
   /** The `Retry-After` header: seconds, or any text. */
   retryAfter?: number | string
   /** The `Location` header, for redirects. */
   location?: string
-  /** The connection is reset instead of answered. */
+  /** The connection is reset, without an answer. */
   reset?: boolean
-  /** The body ends half-way, then the connection. */
+  /** Body and connection end half-way. */
   truncate?: boolean
   /** No answer until the simulator closes. */
   hang?: boolean
@@ -21,9 +21,9 @@ export interface Fault {
   html?: boolean
   /** The body has no bytes. */
   emptyBody?: boolean
-  /** `statusCode` of an envelope without payload; the HTTP status stays 200 unless `status` is given. */
+  /** `statusCode` of an envelope without payload. The HTTP status stays 200 unless `status` is given. */
   envelopeStatus?: number
-  /** Waits so long before it goes on, ms. */
+  /** Wait before the answer, ms. */
   delayMs?: number
 }
 
@@ -36,7 +36,7 @@ export interface SimulatedRequest extends ParsedRequest {
   target: string
 }
 
-/** The fault of the n-th request, or a function that decides; nothing, null or undefined: none. */
+/** The fault of the n-th request, or a function that decides. No entry, null or undefined: no fault. */
 export type FaultScript =
   | readonly (Fault | null | undefined)[]
   | ((request: SimulatedRequest) => Fault | null | undefined)
@@ -61,7 +61,7 @@ export function faultFor(
   const scripted = typeof script === 'function' ? script(request) : script?.[request.n]
   if (scripted) return scripted
   if (options.faultRate === 0) return null
-  // By the number of the request, so that it does not matter how many random numbers others have drawn.
+  // Seeded by the number of the request, so that it does not depend on random numbers drawn elsewhere.
   const random = seeded(options.seed, request.n, 0xfa17)
   return random.chance(options.faultRate) ? KINDS[random.pick(options.faultKinds)] : null
 }

@@ -1,4 +1,4 @@
-// A listed task that carries less than its detail: without some fields, or without what is long. Pure.
+// The text of a listed task that shows less than its detail: without some fields, or with long bodies cut. Pure.
 import { isObject, parseExact } from '../json.ts'
 import type { JsonObject, JsonValue } from '../task.ts'
 import type { SimulatorOptions } from './options.ts'
@@ -28,7 +28,7 @@ function leaveOut(value: JsonValue | undefined, [name, ...below]: string[]): voi
   else leaveOut(value[name], below)
 }
 
-/** Whole characters of at most so many bytes. */
+/** As many whole characters as fit into `bytes` bytes of UTF-8. */
 function beginning(text: string, bytes: number): string {
   const cut = Buffer.from(text).subarray(0, bytes).toString()
   return cut.replace(/\ufffd+$/, '')

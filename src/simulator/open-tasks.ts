@@ -1,4 +1,4 @@
-// The open tasks of an account, so that some by chance are found without a search.
+// The open tasks of an account, arranged so that random ones are found without a search.
 import type { Random } from './random.ts'
 
 export class OpenTasks {
@@ -17,7 +17,7 @@ export class OpenTasks {
     if (!this.#index.has(slot)) this.#index.set(slot, this.#slots.push(slot) - 1)
   }
 
-  /** The last one takes the place of the one that goes. */
+  /** The last task takes the place of the removed one. */
   delete(slot: number): void {
     const index = this.#index.get(slot)
     if (index === undefined) return
@@ -29,7 +29,7 @@ export class OpenTasks {
     this.#index.delete(slot)
   }
 
-  /** So many different ones, or all where there are fewer. */
+  /** `count` different tasks, or all where there are fewer. */
   some(count: number, random: Random): number[] {
     const chosen = new Set<number>()
     const wanted = Math.min(count, this.#slots.length)

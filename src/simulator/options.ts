@@ -1,9 +1,9 @@
-// Every option of the simulator in one table, which drives types, checks and the flags of `simulate`.
+// Every option of the simulator in one table, the source of types, checks and the flags of `simulate`.
 import { z } from 'zod'
 import { MirrorError } from '../errors.ts'
 import { flagOf } from '../shown.ts'
 
-// What each kind of value takes is its description; what an option does is that of the table.
+// Each kind's description says which values it takes; the table's descriptions say what an option does.
 const decimal = z.union([
   z.number(),
   z
@@ -48,7 +48,7 @@ const ORDERS = [
 export const CARRIES = ['whole', 'noResult', 'noData', 'bare'] as const
 const LONG_BODIES = ['cut', 'omit', 'mark'] as const
 export const NOT_FOUND = ['404', '400', 'item-null', 'item-absent', 'envelope-404'] as const
-/** What an answer from the cache shows of that: its age, that it is one, its old Date, or nothing. */
+/** How an answer shows that it is from the cache: its age, a header that says so, its old Date, or not at all. */
 const CACHE_SIGNS = ['age', 'x-cache', 'date', 'nothing'] as const
 const FAULT_KINDS = ['500', '503', '429', 'reset', 'truncate', 'html', 'empty', 'envelope-500', 'hang'] as const
 
@@ -158,7 +158,7 @@ const table = {
     .describe(`some of ${FAULT_KINDS.join(', ')}`)
     .default(['500', '503', '429', 'reset', 'truncate', 'html'])
     .describe(`kinds of faults, comma-separated: ${FAULT_KINDS.join(', ')}`),
-  // Changes while it runs; a number such as 0.1 means every tenth time
+  // Changes while the simulator runs; 0.1 means every tenth time
   insertsPerRequest: rate.default(0).describe('tasks inserted before every request'),
   deletesPerRequest: rate.default(0).describe('tasks deleted before every request'),
   finishesPerRequest: rate.default(0).describe('open tasks finished before every request'),
@@ -178,10 +178,10 @@ export type Carries = (typeof CARRIES)[number]
 export type NotFoundStyle = (typeof NOT_FOUND)[number]
 export type FaultKind = (typeof FAULT_KINDS)[number]
 
-/** The options of an untouched simulator. */
+/** The options where none is given. */
 export const SIMULATOR_DEFAULTS: Readonly<SimulatorOptions> = Object.freeze(schema.parse({}))
 
-/** Options as values or texts of flags, with defaults. Throws `usage-invalid` that names every wrong one. */
+/** Options as values or as texts of flags, with defaults added. Throws `usage-invalid` that names every wrong one. */
 export function simulatorOptions(input: Readonly<Record<string, unknown>> = {}): SimulatorOptions {
   const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
   const parsed = schema.safeParse(given)
@@ -199,11 +199,11 @@ export function simulatorOptions(input: Readonly<Record<string, unknown>> = {}):
 /** One command-line flag of `simulate`. */
 interface SimulatorFlag {
   key: keyof SimulatorOptions
-  /** Such as `--cap-items`; its value, where it takes one, such as `<number>`. */
+  /** The flag, such as `--cap-items`; `value` is its placeholder, such as `<number>`, where it takes a value. */
   flag: string
   value: string | null
   about: string
-  /** As text for the help; null where nothing is set. */
+  /** Text for the help; null where there is no default. */
   default: string | null
 }
 
@@ -222,7 +222,7 @@ export function simulatorFlags(): SimulatorFlag[] {
   })
 }
 
-/** A switch has no value, unless it is on from the start and can only be turned off. */
+/** A switch takes no value, unless it is on by default and can only be turned off. */
 function valueTextOf(key: keyof SimulatorOptions): string | null {
   const preset = SIMULATOR_DEFAULTS[key]
   if (preset === false) return null
@@ -238,7 +238,7 @@ function choicesOf(key: keyof SimulatorOptions): string[] | null {
   return kind instanceof z.ZodEnum ? kind.options.map(String) : null
 }
 
-/** Without its default. */
+/** The schema of an option without its default. */
 function kindOf(key: keyof SimulatorOptions) {
   return table[key].def.innerType
 }

@@ -1,7 +1,7 @@
-// The sequence of a list: a sorted array of slots with binary search, so that any window of a million is cheap.
+// The order of a list: a sorted array of slots with binary search, so that any window of a million tasks is cheap.
 import { type Random, shuffle } from './random.ts'
 
-/** Negative where slot `a` comes first, never 0 for two slots. */
+/** Negative where slot `a` comes first; never 0 for two different slots. */
 export type Compare = (a: number, b: number) => number
 
 export class ListOrder {
@@ -38,7 +38,7 @@ export class ListOrder {
     for (const slot of slots) this.#slots.splice(this.#search(slot), 0, slot)
   }
 
-  /** Call before anything changes that the comparison looks at. */
+  /** Call before changing anything that the comparison depends on. */
   remove(slots: readonly number[]): void {
     if (slots.length > 32) {
       const gone = new Set(slots)
@@ -63,12 +63,12 @@ export class ListOrder {
     return this.#slots.slice(from, to)
   }
 
-  /** The window of a list that comes in another sequence at every read. */
+  /** A window of a list whose order is shuffled anew at every read. */
   shuffledWindow(from: number, to: number, random: Random): number[] {
     return shuffle([...this.#slots], random).slice(from, to)
   }
 
-  /** The window with neighbours of equal `keyOf` shuffled, runs as a whole, as by a service without a tie-breaker. */
+  /** A window in which each run of equal `keyOf`, even beyond the window, is shuffled, as without a tie-breaker. */
   tiesShuffledWindow(from: number, to: number, keyOf: (slot: number) => number, random: Random): number[] {
     let start = from
     let end = Math.min(to, this.#slots.length)
@@ -85,7 +85,7 @@ export class ListOrder {
     return shuffled.slice(from - start, to - start)
   }
 
-  /** Where the slot is, or would be inserted. */
+  /** The index of the slot, or where it would be inserted. */
   #search(slot: number): number {
     let low = 0
     let high = this.#slots.length

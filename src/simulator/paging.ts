@@ -1,4 +1,4 @@
-// Which stretch of the list a request for {skip, take} gets: the limits, caps and quirks of paging, as pure functions.
+// Which slice of the list a request for {skip, take} gets: limits, caps and quirks of paging, as pure functions.
 import type { SimulatorOptions } from './options.ts'
 
 /** Indexes `from` (inclusive) to `to` (exclusive) of the list. */
@@ -33,12 +33,12 @@ export function sliceOf(options: SimulatorOptions, total: number, skip: number, 
   return { kind: 'stretch', from, to: Math.min(from + count, total) }
 }
 
-/** How many of `take` items window number `read` may hold while windows are cut for a time. */
+/** How many of `take` items window number `read` may hold. Some windows are cut, as options say. */
 export function cutTake({ cutTo, cutFrom, cutFor }: SimulatorOptions, read: number, take: number): number {
   return read >= cutFrom && read < cutFrom + cutFor ? Math.max(1, Math.ceil(cutTo * take)) : take
 }
 
-/** How many of `texts` fit into `capBytes` UTF-8 bytes, commas not counted; at least one. 0 stands for no cap. */
+/** How many of `texts` fit into `capBytes` UTF-8 bytes, not counting commas; at least one. 0 means no cap. */
 export function fittingCount(texts: readonly string[], capBytes: number): number {
   if (capBytes === 0) return texts.length
   let bytes = 0

@@ -1,6 +1,6 @@
-// Seeded randomness for the simulator: the same seed gives the same numbers on every machine. Imports nothing.
+// Seeded random numbers for the simulator: the same seed gives the same numbers on every machine. Imports nothing.
 
-/** An sfc32 stream (Chris Doty-Humphrey's PractRand): numbers that its seed determines. */
+/** An sfc32 stream (Chris Doty-Humphrey's PractRand): numbers determined by the seed. */
 export class Random {
   #a: number
   #b: number
@@ -13,7 +13,7 @@ export class Random {
     this.#a = h
     this.#b = mix32(h + 0x6d2b79f5)
     this.#c = mix32(h + 0x3c6ef372)
-    // A few rounds carry the seed into all of the state.
+    // A few rounds spread the seed over the whole state.
     for (let i = 0; i < 6; i++) this.next()
   }
 
@@ -42,12 +42,12 @@ export class Random {
   }
 }
 
-/** Several numbers make one seed. */
+/** A stream whose seed is made of several numbers. */
 export function seeded(...seed: number[]): Random {
   return new Random(seed)
 }
 
-/** A bijection of 32-bit integers that scatters them (the finalizer of MurmurHash3); the answer is unsigned. */
+/** A bijection of 32-bit integers that scatters them (the finalizer of MurmurHash3); the result is unsigned. */
 export function mix32(value: number): number {
   let h = value
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b)
@@ -55,7 +55,7 @@ export function mix32(value: number): number {
   return (h ^ (h >>> 16)) >>> 0
 }
 
-/** Undoes `mix32`. */
+/** The inverse of `mix32`. */
 export function unmix32(value: number): number {
   let h = value
   h = Math.imul(h ^ (h >>> 16), 0x7ed1b41d)
@@ -63,7 +63,7 @@ export function unmix32(value: number): number {
   return (h ^ (h >>> 16)) >>> 0
 }
 
-/** One number in [0, 1) for a place in a table, without a stream: cheap for a million places. */
+/** A number in [0, 1) for a place in a table, without a stream: cheap for a million places. */
 export function unitAt(seed: number, place: number, salt: number): number {
   return mix32(mix32(seed ^ Math.imul(salt, 0x9e3779b1)) ^ place) / 0x1_0000_0000
 }

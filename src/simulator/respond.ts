@@ -1,14 +1,14 @@
-// What the service answers to one request: key, two operations, envelope. Pure but for the account it reads.
+// The service's answer to one request: key, the two operations, envelope. Pure but for the account it reads.
 import type { Account } from './account.ts'
 import type { NotFoundStyle, SimulatorOptions } from './options.ts'
 
-/** What a request asks for, as far as its method, path and body tell. */
+/** What a request asks for, according to method, path and body. */
 export interface ParsedRequest {
   operation: 'list' | 'get' | 'other'
   skip: number | null
   take: number | null
   id: string | null
-  /** Why the request body is no good; null where it is. */
+  /** What is wrong with the request body; null where nothing is. */
   problem: string | null
 }
 
@@ -56,7 +56,7 @@ export function answerTo(
   return success(`{"items":[${window.texts.join(',')}]}`, window.texts.length)
 }
 
-/** An answer that carries nothing; `statusCode` of the envelope is the HTTP status unless told otherwise. */
+/** An answer without content; `statusCode` of the envelope is the HTTP status unless given. */
 export function failure(status: number, message: string, statusCode = status): SimulatedAnswer {
   return { status, body: envelope(statusCode, message, '{}'), items: 0 }
 }
@@ -76,7 +76,7 @@ function notFound(style: NotFoundStyle): SimulatedAnswer {
   return style === '400' ? failure(400, 'Invalid task id') : failure(404, 'Task not found')
 }
 
-/** Missing fields have defaults; anything that is no whole number from 0 is a problem. */
+/** Missing fields have defaults; anything but a whole number from 0 is a problem. */
 function windowAsked(options: SimulatorOptions, body: string): Pick<ParsedRequest, 'skip' | 'take' | 'problem'> {
   let sent: unknown
   try {

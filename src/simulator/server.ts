@@ -1,4 +1,4 @@
-// The simulated service on a real socket: faults, latency, compression, log. What is answered: respond.ts.
+// The simulated service on a real socket: faults, latency, compression, log. respond.ts decides the answers.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, isIPv6 } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -12,21 +12,21 @@ import { type Fault, type FaultScript, faultFor, type SimulatedRequest } from '.
 import { type SimulatorOptions, simulatorOptions } from './options.ts'
 import { answerTo, failure, parseRequest, type SimulatedAnswer } from './respond.ts'
 
-/** Called before a request is answered, and awaited: the place to change the account in the middle of a walk. */
+/** Called and awaited before a request is answered: the place to change the account in the middle of a walk. */
 type RequestHook = (request: SimulatedRequest, account: Account) => void | Promise<void>
 
-/** What only a program can give; everything else is a `SimulatorOptions`. */
+/** What only a program can pass; everything else is in `SimulatorOptions`. */
 export interface SimulatorHooks {
   /** The simulated clock; the machine's where absent. */
   now?: SimulatedClock
   faults?: FaultScript
   onBeforeRequest?: RequestHook
-  /** An account made before; its own options and clock hold, those given here do not reach it. */
+  /** An existing account. It keeps its own options and clock, not those given here. */
   account?: Account
 }
 
 export interface LoggedRequest extends SimulatedRequest {
-  /** When it came, by the simulated clock. */
+  /** When the request came, by the simulated clock. */
   at: number
   /** HTTP status of the answer; null where none was sent. */
   status: number | null
@@ -57,7 +57,7 @@ export async function startSimulator(input: Partial<SimulatorOptions> & Simulato
 export class Simulator implements AsyncDisposable {
   readonly account: Account
   readonly options: SimulatorOptions
-  /** The last requests, at least 10,000 of them, in the sequence they came. */
+  /** The last requests, at least 10,000 of them, in the order in which they came. */
   readonly log: LoggedRequest[] = []
   /** Requests that have come so far. */
   requests = 0
@@ -78,7 +78,7 @@ export class Simulator implements AsyncDisposable {
     this.#server = createServer((request, response) => {
       this.#serve(request, response).catch(() => response.destroy())
     })
-    // Longer than clients keep idle connections, so that none is closed just as it is used again.
+    // Longer than clients keep idle connections, so that none is closed just as it is reused.
     this.#server.keepAliveTimeout = 120_000
   }
 
@@ -107,13 +107,13 @@ export class Simulator implements AsyncDisposable {
     })
   }
 
-  /** Adds a hook; the answer removes it. */
+  /** Adds a hook; the returned function removes it. */
   onBeforeRequest(hook: RequestHook): () => void {
     this.#hooks.add(hook)
     return () => this.#hooks.delete(hook)
   }
 
-  /** Replaces the script of faults; undefined ends it. */
+  /** Replaces the script of faults; undefined removes it. */
   setFaults(script: FaultScript | undefined): void {
     this.#faults = script
   }
@@ -149,7 +149,7 @@ export class Simulator implements AsyncDisposable {
     const ask = () => answerTo(this.options, this.account, asked, { target, headers: incoming.headers })
     const cached = fault === null ? this.#cache.answer(`${method} ${target} ${body}`, incoming.headers, ask) : null
     const answer = cached?.answer ?? faulty(fault, ask)
-    // The content is that of the moment the request came; the wait stands for the way back.
+    // The answer is made when the request comes; the latency stands for its way back.
     const waitMs = this.options.latencyMs + (fault?.delayMs ?? 0)
     if (waitMs > 0) await delay(waitMs, undefined, { signal: this.#closing.signal })
     if (fault?.reset) {
@@ -194,7 +194,7 @@ export class Simulator implements AsyncDisposable {
   }
 }
 
-/** The answer after what the fault does to its status and body. */
+/** The answer with the fault's changes to its status and body. */
 function faulty(fault: Fault | null, answer: () => SimulatedAnswer): SimulatedAnswer {
   if (fault === null) return answer()
   const { status, html, emptyBody, envelopeStatus } = fault
@@ -204,7 +204,7 @@ function faulty(fault: Fault | null, answer: () => SimulatedAnswer): SimulatedAn
   return status === undefined ? answer() : failure(status, 'The operation failed')
 }
 
-/** Null where the body is larger than any request of the interface. */
+/** null where the body is larger than any request of the interface. */
 async function textOf(incoming: IncomingMessage): Promise<string | null> {
   const chunks: Buffer[] = []
   let bytes = 0

@@ -1,4 +1,4 @@
-// One of two servers, by chance, shows the list as it was for a while, as a replica that lags does.
+// Simulates a lagging replica: for a while, one of two servers, chosen at random for each read, shows an old list.
 import type { SimulatorOptions } from './options.ts'
 import { unitAt } from './random.ts'
 
@@ -12,7 +12,7 @@ export class StandingStill<List> {
     this.#options = options
   }
 
-  /** The list that answers window number `read`; `keep` makes a copy of the present one. */
+  /** The list that answers window number `read`; `keep` copies the present list. */
   shown(present: List, read: number, now: number, keep: () => List): List {
     const { seed, stillFrom, stillMs, stillAgain } = this.#options
     if (stillMs === 0 || read < stillFrom) return present

@@ -1,4 +1,4 @@
-// The tasks of an account by slot, a few numbers each, and their texts: made when first read. Slots are never reused.
+// The tasks of an account by slot, a few numbers each; texts are made when first read. Slots are never reused.
 import { FINAL_STATUSES, OPEN_STATUSES, simulatedText } from './content.ts'
 import { listedTextOf } from './listed-text.ts'
 import { SIMULATOR_DEFAULTS, type SimulatorOptions } from './options.ts'
@@ -13,7 +13,7 @@ const SALT = { jitter: 1, open: 2, status: 3, late: 4, future: 5, howFar: 6, dur
 
 export class SimulatedTasks {
   readonly #options: SimulatorOptions
-  // Columns: a million tasks are a few arrays of numbers.
+  // Columns: a million tasks take only a few arrays of numbers.
   readonly #createdAt: number[] = []
   readonly #completedAt: number[] = []
   readonly #status: number[] = []
@@ -23,7 +23,7 @@ export class SimulatedTasks {
   readonly #replaced = new Map<number, { list: string; detail: string }>()
   readonly #texts = new TextCache()
   readonly #listTexts = new TextCache()
-  /** How often the detail of a task was asked for while its result was to come. */
+  /** By slot: how often the detail was read before it showed the result. */
   readonly #early = new Map<number, number>()
   #touches = 0
 
@@ -40,7 +40,7 @@ export class SimulatedTasks {
     return this.#createdAt[slot]!
   }
 
-  /** When it really came, epoch ms: `createdAt` without what the server that stamped it was off by. */
+  /** When the task really came, epoch ms: `createdAt` without the error of the server's clock. */
   arrivedAt(slot: number): number {
     return this.createdAt(slot) - this.#stampError(slot)
   }
@@ -54,7 +54,7 @@ export class SimulatedTasks {
     return this.#completedAt[slot] === 0
   }
 
-  /** Grows with every writing to any task: the order of `updated`. */
+  /** Grows with every write to any task: the order of `updated`. */
   touched(slot: number): number {
     return this.#touched[slot]!
   }
@@ -68,21 +68,21 @@ export class SimulatedTasks {
     else this.#absent.set(slot, presence)
   }
 
-  /** The tasks there are at the start, oldest first; `now` is what those dated in the future are ahead of. */
+  /** Makes the first tasks, oldest first; tasks with a future date are dated ahead of `now`. */
   fill(newest: number, now: number): void {
     const { seed, tasks, spanDays, tieGroup, openFraction } = this.#options
     for (let slot = 0; slot < tasks; slot++) {
       const first = slot - (slot % tieGroup)
       const age = 1 - (first + unitAt(seed, first, SALT.jitter)) / tasks
       const createdAt = this.dated(slot, newest - age * spanDays * DAY_MS, now)
-      // Newer tasks are open more often, as far as that leaves the share over all at openFraction.
+      // Newer tasks are more likely to be open, as far as openFraction, the share of all tasks, allows.
       const chance = openFraction > 1 / 3 ? openFraction : openFraction * 3 * (slot / tasks) ** 2
       const duration = 100 + Math.floor(60_000 * unitAt(seed, slot, SALT.duration) ** 3)
       this.append(createdAt, unitAt(seed, slot, SALT.open) < chance ? null : createdAt + duration)
     }
   }
 
-  /** `moment`, but for the shares of tasks that are dated late or in the future. */
+  /** `moment`, except for the shares of tasks that are dated late or in the future. */
   dated(slot: number, moment: number, now: number): number {
     const { seed, lateFraction, lateMs, futureFraction, futureMs } = this.#options
     const howFar = unitAt(seed, slot, SALT.howFar)
@@ -91,7 +91,7 @@ export class SimulatedTasks {
     return Math.floor(moment)
   }
 
-  /** Gives the slot of the new task; it is open where `completedAt` is null. */
+  /** Returns the slot of the new task, which is open where `completedAt` is null. */
   append(arrivedAt: number, completedAt: number | null): number {
     const slot = this.#createdAt.length
     const statuses = completedAt === null ? OPEN_STATUSES : FINAL_STATUSES
@@ -103,14 +103,14 @@ export class SimulatedTasks {
     return slot
   }
 
-  /** `luck` in [0, 1) decides on the status. */
+  /** `luck` in [0, 1) decides the status. */
   finish(slot: number, completedAt: number, luck: number): void {
     this.#completedAt[slot] = completedAt
     this.#status[slot] = Math.floor(luck * FINAL_STATUSES.length)
     this.#forget(slot)
   }
 
-  /** Another content; for an open task `luck` in [0, 1) decides on the status. */
+  /** Gives the task other content; for an open task `luck` in [0, 1) decides the status. */
   revise(slot: number, luck: number): void {
     this.#revision[slot]!++
     if (this.isOpen(slot)) this.#status[slot] = Math.floor(luck * OPEN_STATUSES.length)
@@ -129,7 +129,7 @@ export class SimulatedTasks {
     return this.#replaced.get(slot)?.detail ?? this.#texts.get(slot, () => this.#make(slot))
   }
 
-  /** The text as its detail has it: without the result where that is still to come. */
+  /** The text the detail shows: without the result where that is still to come. */
   detailText(slot: number): string {
     if (!this.#isEarly(slot)) return this.text(slot)
     this.#early.set(slot, (this.#early.get(slot) ?? 0) + 1)
@@ -137,7 +137,7 @@ export class SimulatedTasks {
     return this.#make(slot, 'noResult')
   }
 
-  /** The text as the list has it: with less where it does not carry all. */
+  /** The text the list shows, with less than the detail where options say so. */
   listText(slot: number): string {
     const { listCarries, listOmits, listBodyBytes } = this.#options
     const replaced = this.#replaced.get(slot)?.list

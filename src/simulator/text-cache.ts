@@ -1,4 +1,4 @@
-// Keeps made texts for the next read, within a bound: what falls out is made again.
+// Keeps texts for the next read, within a bound; a text that was dropped is made again.
 
 const MAX_BYTES = 150_000_000
 
@@ -10,9 +10,9 @@ export class TextCache {
     const kept = this.#texts.get(slot)
     if (kept !== undefined) return kept.text
     const text = make()
-    // Counting the bytes also turns a text put together from pieces into a plain one, which takes a third of the memory.
+    // Counting the bytes also makes V8 flatten a concatenated text, which then takes a third of the memory.
     const bytes = Buffer.byteLength(text)
-    // Readers walk from end to end, so no entry is worth more than another: start afresh.
+    // Readers walk from end to end, so no entry is worth more than another: the cache is emptied as a whole.
     if (this.#bytes + bytes > MAX_BYTES) {
       this.#texts.clear()
       this.#bytes = 0

@@ -1,26 +1,26 @@
-// The columns of a task, told once; what is spelled out for speed follows by `npm run columns`. Imports nothing.
+// The one table of a task's columns. `npm run columns` writes code from it, spelled out for speed. Imports nothing.
 
-/** A whole number as SQLite keeps it: a `number` within ±(2^53 - 1), a `bigint` up to 64 bit. */
+/** A whole number as SQLite keeps it: a `number` within ±(2^53 - 1), a `bigint` up to 64 bits. */
 export type Integer = number | bigint
 
 export interface TaskColumn {
-  /** Its place in encoded rows and their hashes: never changed, never used again; a new column has the next one. */
+  /** Its place in encoded rows and their hashes: never changed or reused; a new column has the next one. */
   number: number
-  /** Column of `tasks`, and name in a snapshot. */
+  /** Name of the column in `tasks` and in a snapshot. */
   name: string
-  /** Names of the members that lead to its value in a task; none for `extra`, which is laid over the whole task. */
+  /** Member names that lead to its value in a task; none for `extra`, which is merged over the whole task. */
   path: readonly string[]
-  /** A string, an integer of 64 bit, one that is epoch milliseconds, or the JSON text of any value. */
+  /** A string, a 64-bit integer, one that is epoch milliseconds, or the JSON text of any value. */
   kind: 'text' | 'integer' | 'moment' | 'json'
   /** Every task has it. */
   required?: true
-  /** It can hold secrets: URLs carry tokens, and bodies and the status text come from foreign servers. */
+  /** May hold secrets: URLs carry tokens, and bodies and the status text come from foreign servers. */
   secret?: true
-  /** Single tasks are looked up by it. */
+  /** Tasks are looked up by it one by one. */
   key?: true
 }
 
-/** In the order of the text of a task, which is that of docs/service.md. */
+/** In the order of a task's text, which is the order of docs/service.md. */
 export const TABLE = [
   { number: 0, name: 'id', path: ['id'], kind: 'text', required: true, key: true },
   { number: 1, name: 'user_id', path: ['userId'], kind: 'text' },
@@ -40,7 +40,7 @@ export const TABLE = [
   { number: 15, name: 'extra', path: [], kind: 'json', secret: true },
 ] as const satisfies readonly TaskColumn[]
 
-/** Columns of the first version: they are part of every hash, all later ones where they hold something. */
+/** Columns of the first version are part of every hash; later ones only where they hold something. */
 export const FIRST_COLUMNS = 16
 
 type Told = (typeof TABLE)[number]
@@ -48,29 +48,29 @@ export type TaskColumnName = Told['name']
 type Held<C extends TaskColumn> = C['kind'] extends 'integer' | 'moment' ? Integer : string
 
 /**
- * A task shaped into the columns of `tasks`; the keys are the column names. Integers are as sent; `extra` is JSON text laid
- * over the other columns: only what they cannot hold, null for an ordinary task. Columns plus `extra` give the task back
- * exactly (design.md section 5).
+ * A task as the columns of `tasks`, keyed by column name. Integers are as sent. `extra` is JSON text merged over the
+ * other columns: only what they cannot hold; null for an ordinary task. Columns plus `extra` give the task back exactly
+ * (design.md section 5).
  */
 export type TaskRow = { [C in Told as C['name']]: C extends { required: true } ? Held<C> : Held<C> | null }
 
-/** By number. */
+/** The columns in order of `number`. */
 export const COLUMNS_BY_NUMBER: readonly (TaskColumn & { name: TaskColumnName })[] = [...TABLE].sort(
   (one, other) => one.number - other.number,
 )
-/** Their names, by number. */
+/** Their names, in order of `number`. */
 export const TASK_COLUMNS: readonly TaskColumnName[] = COLUMNS_BY_NUMBER.map(({ name }) => name)
 
 const namesOf = (...kinds: TaskColumn['kind'][]): ReadonlySet<TaskColumnName> =>
   new Set(COLUMNS_BY_NUMBER.filter(({ kind }) => kinds.includes(kind)).map(({ name }) => name))
 export const JSON_COLUMNS = namesOf('json') as ReadonlySet<Extract<Told, { kind: 'json' }>['name']>
 export const INTEGER_COLUMNS = namesOf('integer', 'moment')
-/** What was asked of a foreign server and what it answered, and what only `extra` holds. */
+/** What was sent to a foreign server, what it answered, and what only `extra` holds. */
 export const PAYLOAD_COLUMNS: readonly TaskColumnName[] = COLUMNS_BY_NUMBER.filter(({ path }) => path.length !== 1).map(
   ({ name }) => name,
 )
 
-/** Where a member of a task goes: into a column, or member by member into several. */
+/** Where a member of a task goes: into one column, or its own members into several. */
 export type Field = TaskColumn & { name: TaskColumnName }
 export type Fields = ReadonlyMap<string, Field | Fields>
 

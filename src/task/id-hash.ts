@@ -1,6 +1,6 @@
-// A number for an id: small enough to be kept by the million, and the same in every version. Pure.
+// A number for an id: small enough to keep by the million, and the same in every version. Pure.
 
-/** 52 bits: two of them can be added without losing a digit. Nobody's secret: who wants two ids with one number finds them. */
+/** 52 bits: two can be added without losing a digit. No secret: whoever wants two ids with one hash finds them. */
 export function idHash(id: string): number {
   let a = 0x811c9dc5
   let b = 0x9747b28c
@@ -12,7 +12,7 @@ export function idHash(id: string): number {
   return (a >>> 0) * 2 ** 20 + (b >>> 12)
 }
 
-/** A set of ids as one number, in whatever order they are added. */
+/** Adds an id to the sum of a set of ids; the order of adding does not matter. */
 export function idSum(sum: number, id: string): number {
   return (sum + idHash(id)) % 2 ** 52
 }

@@ -1,4 +1,4 @@
-// Calls of methods of another thread or process: the side that asks.
+// Calls to methods of another thread or process: the calling side.
 import { Worker } from 'node:worker_threads'
 import { errorOf } from '../errors.ts'
 import type { Io, Reply, Request } from './messages.ts'
@@ -9,7 +9,7 @@ interface Waiting {
   reject(reason: unknown): void
 }
 
-/** The calls of one other side. Whoever makes it hands `receive` what comes, and calls `end` once nothing comes any more. */
+/** Calls to one other side. The owner passes replies to `receive`, and calls `end` once no more can come. */
 export class Calls {
   readonly #send: (request: Request, transfer: readonly ArrayBuffer[]) => void
   readonly #waiting = new Map<number, Waiting>()
@@ -21,8 +21,8 @@ export class Calls {
   }
 
   /**
-   * Rejects with what the method throws, or with the error of `end`. `io.out` is given one piece after the other, each when the
-   * one before has left: the memory of a piece is the next one's then. The memory in `transfer` is given away.
+   * Rejects with what the method throws, or with the error of `end`. `io.out` gets one piece at a time, each once the
+   * one before has left, because pieces share their memory. The memory in `transfer` is given away.
    */
   ask(method: string, args: unknown[], io: Partial<Io> = {}, transfer: readonly ArrayBuffer[] = []): Promise<unknown> {
     if (this.#ended !== null) return Promise.reject(this.#ended)
@@ -39,7 +39,7 @@ export class Calls {
     const { signal, out } = io
     if (signal === undefined && out === undefined) return answer
     const stop = () => this.#send({ id, stop: true }, [])
-    // Told by the callback of the write; without a listener a closed pipe would end the process.
+    // The write's callback reports errors; but without a listener a closed pipe would end the process.
     const seen = () => undefined
     out?.on('error', seen)
     signal?.addEventListener('abort', stop, { once: true })
@@ -58,7 +58,7 @@ export class Calls {
     else if ('piece' in reply) {
       const written = (error?: NodeJS.ErrnoException | null) =>
         this.#send({ id, written: error == null ? null : { message: error.message, code: error.code } }, [])
-      // What nobody wants is passed over: the other side waits for a word of every piece.
+      // A piece without a reader is dropped, but confirmed: the other side waits for that.
       if (call.io.out === undefined) written()
       else call.io.out.write(reply.piece, written)
     } else {
@@ -68,7 +68,7 @@ export class Calls {
     }
   }
 
-  /** Rejects all calls under way and to come, with the error of the first time. */
+  /** Rejects all calls in progress and to come, with the error of the first `end`. */
   end(error: Error): void {
     this.#ended ??= error
     for (const { reject } of this.#waiting.values()) reject(this.#ended)
@@ -76,7 +76,7 @@ export class Calls {
   }
 }
 
-/** A thread with `entry`, a file that calls `serve`. */
+/** Starts a thread from `entry`, a file that calls `serve`. */
 export function startWorker(entry: URL, workerData?: unknown): Worker {
   // A large young generation takes 100 MB more and saves no time (docs/performance.md).
   const resourceLimits = { maxYoungGenerationSizeMb: 16 }
@@ -84,7 +84,7 @@ export function startWorker(entry: URL, workerData?: unknown): Worker {
   return new Worker(entry, { workerData, trackUnmanagedFds: false, resourceLimits })
 }
 
-/** The calls of a thread; `name` is for the error where it has ended. */
+/** The calls to a thread; its `name` is for the error when it has ended. */
 export function callsOf(worker: Worker, name: string): Calls {
   const calls = new Calls((request, transfer) => worker.postMessage(request, transfer))
   worker.on('error', (error) => calls.end(error as Error))

@@ -1,4 +1,4 @@
-// The protocol of two threads or processes: calls by name and what belongs to them. calls.ts asks, serve.ts answers.
+// The protocol between two threads or processes: calls by name. calls.ts asks, serve.ts answers.
 import type { Writable } from 'node:stream'
 import type { PlainError } from '../errors.ts'
 
@@ -6,20 +6,20 @@ import type { PlainError } from '../errors.ts'
 export interface Io {
   /** Aborted with `interrupted`. */
   signal: AbortSignal
-  /** Where its output goes. */
+  /** Where the output of the call goes. */
   out: Writable
   onProgress(...progress: unknown[]): void
 }
 
-/** From the side that asks. */
+/** From the calling side. */
 export type Request = { id: number } & ({ method: string; args: unknown[] } | { stop: true } | Written)
 
-/** A piece has left this process, or has not: `message` and `code` of the error. */
+/** A piece has left this process, or could not: `message` and `code` of the error. */
 export interface Written {
   written: { message: string; code: unknown } | null
 }
 
-/** From the side that answers: any number of pieces and progress, then a result or an error. */
+/** From the answering side: any number of pieces and progress, then a result or an error. */
 export type Reply = { id: number } & (
   | { result: unknown }
   | { error: PlainError }

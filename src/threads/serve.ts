@@ -1,16 +1,16 @@
-// The side that answers: does what is asked for, and hands output over in pieces.
+// The answering side of calls: runs the methods, and hands over their output in pieces.
 import { Writable } from 'node:stream'
 import { parentPort } from 'node:worker_threads'
 import { MirrorError, plainError } from '../errors.ts'
 import type { Io, Reply, Request, Written } from './messages.ts'
 
-/** Bytes that the main thread is given at once: writing them, to a file or a terminal, is a step of its own there. */
+/** Bytes of a piece. The main thread writes each, to a file or a terminal, in a step of its own. */
 const PIECE_BYTES = 1024 * 1024
 
 type Say = (reply: Reply, transfer?: readonly ArrayBuffer[]) => void
 type Answering = (method: string, args: unknown[], io: Io) => unknown
 
-/** A result whose memory is handed over rather than copied. */
+/** A result whose memory is transferred instead of copied. */
 export class Moved {
   readonly value: unknown
   readonly memory: readonly ArrayBuffer[]
@@ -21,7 +21,7 @@ export class Moved {
   }
 }
 
-/** Called by the entry of a thread. What `work` gives at once is answered at once, so in the order of the calls. */
+/** Called by the entry of a thread. What `work` returns without a promise is answered at once, in order of calls. */
 export function serve(work: Answering): void {
   const port = parentPort as NonNullable<typeof parentPort>
   port.on(
@@ -30,7 +30,7 @@ export function serve(work: Answering): void {
   )
 }
 
-/** The same for any other way to say something: takes what comes. */
+/** The same for any other channel: returns the function that takes requests. */
 export function receiver(say: Say, work: Answering): (request: Request) => Promise<void> {
   const calls = new Map<number, ServedCall>()
   return async (request) => {
@@ -51,7 +51,7 @@ export function receiver(say: Say, work: Answering): (request: Request) => Promi
   }
 }
 
-/** Most calls have no output: the memory that it takes is made when it is asked for. */
+/** Most calls have no output, so its memory is allocated only when `out` is used. */
 class ServedCall implements Io {
   readonly #id: number
   readonly #say: Say
@@ -69,7 +69,7 @@ class ServedCall implements Io {
 
   get out(): Writable {
     let memory: Uint8Array | null = null
-    /** Resolves once the other side has written `bytes`; then their place is free for the next ones. */
+    /** Resolves once the other side has written `bytes`; their memory is then free for the next piece. */
     const hand = (bytes: Uint8Array): Promise<void> =>
       new Promise((resolve, reject) => {
         this.#written = (failure) =>
@@ -88,13 +88,13 @@ class ServedCall implements Io {
         }
       },
     })
-    // Told by the callback of the write.
+    // The write's callback reports errors.
     out.on('error', () => undefined)
     Object.defineProperty(this, 'out', { value: out })
     return out
   }
 
-  // Taken apart by those who call it.
+  // An arrow function, because callers take `onProgress` out of the object.
   readonly onProgress = (...progress: unknown[]): void => this.#say({ id: this.#id, progress })
 
   stop(): void {

@@ -1,4 +1,4 @@
-// What a command is made of. It imports the parts it needs when it runs, so that --help and --version stay quick.
+// What a command is made of. It imports what it needs only in `run`, so that --help and --version stay quick.
 import type { Writable } from 'node:stream'
 import type { Clock } from '../../clock.ts'
 import type { ApiKey } from '../../config/api-key.ts'
@@ -8,14 +8,14 @@ import type { Log } from '../../log.ts'
 import type { Progress } from '../../progress.ts'
 
 export interface Flag {
-  /** In commander's notation, such as `--max-duration DURATION`. Its environment twin follows from the long name. */
+  /** In commander's notation, such as `--max-duration DURATION`. The environment twin is derived from the long name. */
   flags: string
   description: string
-  /** All values it takes, where they are few. */
+  /** All values the flag takes, where they are few. */
   choices?: readonly string[]
   /** The configuration key this flag sets. */
   key?: string
-  /** Turns the text into a value; `name` is what the user wrote, for the message. Throws `usage-invalid`. */
+  /** Turns the text into a value; `name` is the flag or variable the user wrote. Throws `usage-invalid`. */
   parse?: (text: string, name: string, now: number) => unknown
 }
 
@@ -25,14 +25,14 @@ export interface CommandSpec<Flags = Record<string, unknown>> {
   argument?: { name: string; description: string; choices?: readonly string[] }
   summary: string
   examples: string[]
-  /** A function where making them takes loading something. */
+  /** A function where something has to be loaded to make the flags. */
   flags: Flag[] | (() => Promise<Flag[]>)
-  /** A command that runs until it is told to stop: a signal is its ordinary end, exit 0. */
+  /** The command runs until it is told to stop: a signal ends it with exit 0. */
   untilSignal?: true
   run(context: CommandContext, flags: Flags, argument: string): Promise<number>
 }
 
-/** A command whatever its flags are. */
+/** A command with any flags. */
 export type AnyCommand = CommandSpec<never>
 
 /** A command with subcommands, such as `config show`. */
@@ -45,31 +45,31 @@ export interface CommandGroup {
 export interface CommandContext {
   env: NodeJS.ProcessEnv
   stdout: Writable & { isTTY?: boolean }
-  /** How wide the terminal is that stdout goes to; undefined where it goes elsewhere. */
+  /** Width of the terminal that stdout goes to; undefined where stdout is no terminal. */
   columns: number | undefined
   json: boolean
   quiet: boolean
-  /** Whether a person watches: stderr is a terminal. */
+  /** Whether a person watches, which means that stderr is a terminal. */
   attended: boolean
   log: Log
   progress: Progress
   signal: AbortSignal
-  /** Epoch ms, never jumping: for one run. */
+  /** Epoch ms by a clock that never jumps, for one run. */
   now: Clock
-  /** The machine's clock as it stands, epoch ms, and the monotonic one, ms: for what stays up. */
+  /** The machine's wall clock (epoch ms) and monotonic clock (ms), for commands that stay up. */
   wall: Clock
   monotonic: Clock
   random: () => number
   /** The configuration with flags and environment applied. Throws `config-invalid`. */
   config(): Promise<LoadedConfig>
-  /** Configuration and key file, where there are any: what nothing may be written onto. Throws `config-invalid`. */
+  /** Paths of the configuration and the key file, which no output may replace. Throws `config-invalid`. */
   filesInUse(): Promise<string[]>
   /** Throws `config-invalid`. */
   apiKey(): Promise<ApiKey>
-  /** Tells of an error on stderr, for a command that goes on or has its own exit code. `facts` go to the log. */
+  /** Reports an error on stderr for a command that goes on or has an exit code of its own; the log has `facts` too. */
   tell(error: unknown, facts?: ErrorFacts): void
-  /** Ends the progress line, and writes to stdout: an object as one line of JSON, text with a newline behind. What may be long: reading.ts. */
+  /** Ends the progress line, then writes a line: text, or an object as JSON. For long output see reading.ts. */
   print(data: string | object): Promise<void>
-  /** The same of what a command has done, which no pipe needs: --quiet leaves the text out. */
+  /** As `print`, for a summary of what a command has done, which no pipe needs: --quiet leaves the text out. */
   printSummary(data: string | object): Promise<void>
 }

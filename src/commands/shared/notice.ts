@@ -5,7 +5,6 @@ import { withNotice } from '../../notify/run-notice.ts'
 import { toolVersion } from '../../version.ts'
 import type { CommandContext } from './command.ts'
 
-/** `withNotice` for a command. */
 export async function tellingOthers<T>(
   context: CommandContext,
   command: string,
@@ -14,7 +13,7 @@ export async function tellingOthers<T>(
 ): Promise<T> {
   const { config } = await context.config()
   const { signal, now } = context
-  // A person reads the summary; the line in the log would say it twice.
+  // A person at the terminal reads the summary; the line in the log would repeat it.
   const log = context.attended ? { ...context.log, info: context.log.debug } : context.log
   const told = { config, log, signal, now, toolVersion: toolVersion(), inUse: await context.filesInUse() }
   return withNotice(told, command, work, describe)

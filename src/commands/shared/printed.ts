@@ -1,14 +1,14 @@
-// How text reaches stdout: without what a terminal would obey, in pieces, each when the one before has left.
+// Writes text to stdout in pieces, each once the one before has left, with terminal control characters made visible.
 import { Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { setImmediate as pause } from 'node:timers/promises'
 import { MirrorError } from '../../errors.ts'
 import { printable } from '../../shown.ts'
 
-/** Characters that are written at once, where there are as many. */
+/** Pieces are collected until they have this many characters, then written at once. */
 const LEAST_WRITTEN = 65_536
 
-/** Writes the text and a line feed. Throws `disk-full`; a reader that has gone is no error. */
+/** Writes the text and a line feed. Throws `disk-full`; a closed pipe is no error. */
 export async function printPieces(out: Writable, pieces: Iterable<string>): Promise<void> {
   let held = ''
   for (const piece of pieces) {
@@ -16,7 +16,7 @@ export async function printPieces(out: Writable, pieces: Iterable<string>): Prom
     if (held.length < LEAST_WRITTEN) continue
     await writeOut(out, printable(held))
     held = ''
-    // A reader may take everything at once: signals are looked at in between.
+    // A fast reader never makes a write wait; this pause lets signals be handled between pieces.
     await pause()
   }
   await writeOut(out, `${printable(held)}\n`)
@@ -32,7 +32,7 @@ function writeOut(out: Writable, text: string): Promise<void> {
   })
 }
 
-/** Data of third parties on a terminal: what is written to it goes there as it is, but for what a terminal would obey. */
+/** For tasks, which third parties wrote, on a terminal: passes text on with control characters made visible. */
 export function printableStream(terminal: Writable): Writable {
   const decoder = new StringDecoder()
   return new Writable({

@@ -1,4 +1,4 @@
-// What commands read of the mirror that may be large, on a thread: no value, however large, holds up signals.
+// Commands read large parts of the mirror on a thread, so that not even a huge value holds up signals.
 import { statSync } from 'node:fs'
 import { extname } from 'node:path'
 import type { Writable } from 'node:stream'
@@ -16,7 +16,7 @@ interface Question {
 }
 
 export const reading = {
-  /** Writes the task; false where the mirror has none of this id. */
+  /** Writes the task; false where the mirror has no task with this id. */
   async task(
     { dbPath, json, id, withMeta }: Question & { id: string; withMeta: boolean },
     { out }: Io,
@@ -77,10 +77,10 @@ export const reading = {
 
 type ReadingMethods = typeof reading
 
-/** A mirror below this size holds nothing that takes long: a thread would only take its time to begin. */
+/** A smaller mirror is read quickly: starting a thread would take longer. */
 const SMALL_BYTES = 4 * 1024 * 1024
 
-/** Does it, here or on a thread. Throws what it throws. */
+/** Calls the method, here or on a thread. Throws what the method throws. */
 export async function read<Name extends keyof ReadingMethods>(
   { signal, stdout, progress }: CommandContext,
   method: Name,

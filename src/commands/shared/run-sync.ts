@@ -1,4 +1,4 @@
-// What `sync` and `backfill` have in common: flags, the run, what is printed of it. Loads nothing before it runs.
+// Common to `sync` and `backfill`: the flags, the run and its printed result. Loads nothing before it runs.
 import { LONGEST_MS, parseDuration } from '../../config/duration.ts'
 import { isMirrorError, MirrorError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
@@ -29,7 +29,7 @@ function parseMaxDuration(text: string, name: string): number {
   throw new MirrorError('usage-invalid', `${name}: "${text}" is not between 1ms and 24d`)
 }
 
-/** The exit code. */
+/** Returns the exit code. */
 export async function runAndPrint(context: CommandContext, flags: RunFlags, request: SyncRequest): Promise<number> {
   const { withThread } = await import('../../sync/writer/early-thread.ts')
   return withThread(async () => {
@@ -44,16 +44,16 @@ export async function runAndPrint(context: CommandContext, flags: RunFlags, requ
       ignoreNotBefore: flags.now === true,
       ...request,
     }
-    // A key file that is gone, say, is told to others as well.
+    // The service context is made within the work: its errors, such as a missing key file, are told to others too.
     const work = async (log: Log) => runSync({ ...(await serviceContext(context)), log }, asked)
-    // A dry run is nobody's business: a monitor would take it for a real one.
+    // A monitor would take a dry run for a real one, so it is not told of it.
     const isDryRun = request.dryRun === true
     const result = isDryRun ? await work(context.log) : await tellingOthers(context, request.command, work, describeRun)
     return printRun(context, result, isDryRun ? null : config.mirror.path)
   })
 }
 
-/** `path`: the mirror; null for a dry run. */
+/** `path`: the mirror, or null for a dry run. */
 async function printRun(context: CommandContext, result: RunResult, path: string | null): Promise<number> {
   const { summary, notes, error, exitCode } = result
   const { runId } = summary
@@ -61,11 +61,11 @@ async function printRun(context: CommandContext, result: RunResult, path: string
   const isDryRun = path === null
   let told = notes
   if (context.json) await context.print(isDryRun ? { ...summary, dryRun: true } : summary)
-  // A run that was refused before it asked anything has nothing to sum up.
+  // A run that was refused before its first request has nothing to sum up.
   if (isText && (summary.requests > 0 || error === null)) {
     const { runText } = await import('../text/run.ts')
     await context.print(runText(result, { path, isDryRun, width: context.columns, command: calledAs(context.env) }))
-    // Who watches has read the notes; of whoever keeps only the log, as cron does, nobody has.
+    // A person at the terminal has just read the notes; with cron only the log is kept, so it has them too.
     if (context.attended && context.stdout.isTTY === true) told = []
   }
   for (const note of told) context.log.warn({ runId }, note)
@@ -73,7 +73,7 @@ async function printRun(context: CommandContext, result: RunResult, path: string
   return exitCode
 }
 
-/** Of a run that was stopped, what was kept counts, not what it was waiting for. Of a dry run that is out of time nothing is. */
+/** A run that was stopped says what it kept, not what it waited for; a dry run out of time says it kept nothing. */
 async function errorToTell({ signal }: CommandContext, { summary, error }: RunResult, path: string | null) {
   const isLate = path === null && isMirrorError(error, 'duration-reached')
   const isStopped = summary.outcome === 'interrupted' && signal.reason instanceof MirrorError

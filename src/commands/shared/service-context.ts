@@ -3,7 +3,7 @@ import { checkTarget } from '../../config/target.ts'
 import type { RunContext } from '../../sync/context.ts'
 import type { CommandContext } from './command.ts'
 
-/** Throws `config-invalid` where the configuration does not allow to talk to the service; nothing has been sent then. */
+/** Throws `config-invalid` where the configuration forbids talking to the service; nothing has been sent by then. */
 export async function serviceContext(context: CommandContext): Promise<RunContext> {
   const { config } = await context.config()
   const { key } = await context.apiKey()

@@ -7,7 +7,7 @@ export interface CompletedFlag {
   /** `-q`; null where there is none. */
   short: string | null
   description: string
-  /** What follows it: nothing, a file, a folder, one of a few words, or anything else. */
+  /** What follows the flag: nothing, a file, a folder, one of a few words, or anything else. */
   value: 'none' | 'file' | 'folder' | 'other' | readonly string[]
 }
 
@@ -15,7 +15,7 @@ export interface CompletedCommand {
   name: string
   summary: string
   flags: readonly CompletedFlag[]
-  /** Words that may follow it: its subcommands or what its argument can be. */
+  /** Words that may follow the command: its subcommands, or the choices of its argument. */
   words: Words
 }
 
@@ -23,7 +23,7 @@ type Words = readonly { name: string; summary: string }[]
 
 export type Shell = 'bash' | 'zsh' | 'fish'
 
-/** The script that teaches `shell` the words and flags of `commands`; `shared` are the flags of all of them. */
+/** The script that teaches `shell` the words and flags of `commands`; every command takes the flags in `shared`. */
 export function completionScript(
   shell: Shell,
   commands: readonly CompletedCommand[],
@@ -37,7 +37,7 @@ function spellings({ long, short }: CompletedFlag): string[] {
   return short === null ? [long] : [short, long]
 }
 
-/** Flags by what follows them, as a `case` of a shell: each arm answers for the word after the flag. */
+/** Groups flags by what follows them, as arms of a shell's `case` on the word before the one to complete. */
 function valueArms(flags: readonly CompletedFlag[], answer: (value: CompletedFlag['value']) => string): string[] {
   const arms = new Map<string, Set<string>>()
   for (const flag of flags) {
@@ -50,7 +50,7 @@ function valueArms(flags: readonly CompletedFlag[], answer: (value: CompletedFla
   return [...arms].map(([body, names]) => `      ${[...names].join('|')}) ${body}; return ;;`)
 }
 
-/** Every flag once per command; a flag that two commands read differently gets an arm in each. The last arm is for no command. */
+/** One arm per command, so that two commands can read the same flag differently. The last arm is for no command. */
 function commandArms(
   commands: readonly CompletedCommand[],
   shared: readonly CompletedFlag[],
@@ -97,7 +97,7 @@ function zshScript(commands: readonly CompletedCommand[], shared: readonly Compl
     if (typeof value === 'string') return "_message 'value'"
     return `compadd -- ${value.map(shellWord).join(' ')}`
   }
-  // `_describe` takes name and description with a colon between them.
+  // zsh's `_describe` takes name and description with a colon between them.
   const described = (name: string, text: string) => shellWord(`${name.replaceAll(':', '\\:')}:${text}`)
   const flagWords = (flags: readonly CompletedFlag[]) =>
     flags.flatMap((flag) => spellings(flag).map((name) => described(name, flag.description)))

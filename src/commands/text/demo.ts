@@ -1,4 +1,4 @@
-// What `demo` says at its end: its files, and commands to be typed next. Pure.
+// What `demo` says at its end: its files, and the commands to type next. Pure.
 import { shellWord } from '../../shown.ts'
 import { pairs } from './layout.ts'
 
@@ -8,7 +8,7 @@ interface DemoFiles {
   ndjson: string
 }
 
-/** `command`: how this program is called. */
+/** `command`: how the user calls this program. */
 export function farewell({ mirror, parquet, ndjson }: DemoFiles, command: string): string {
   const files = pairs([
     [mirror, 'the mirror; any program that reads SQLite opens it'],

@@ -3,7 +3,7 @@ import type { Check } from '../../doctor/check.ts'
 import { asCalled, countText } from '../../shown.ts'
 import { pairs } from './layout.ts'
 
-/** `command`: how this program is called. */
+/** `command`: how the user calls this program. */
 export function doctorText(checks: readonly Check[], width?: number, command = 'task-mirror'): string {
   const lines = pairs(
     checks.map(({ name, state, found, todo }) => [

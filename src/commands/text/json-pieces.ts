@@ -1,6 +1,6 @@
-// JSON text in pieces for people, indented without reading its values: no step takes long, however large. Pure.
+// JSON text for people, in pieces and indented without parsing it: no step takes long, however large the text. Pure.
 
-/** Characters of a piece, about. */
+/** About how many characters a piece has. */
 const PIECE = 65_536
 
 /** `text` in pieces that split no surrogate pair. */
@@ -13,7 +13,7 @@ export function* jsonPieceTexts(text: string): Generator<string> {
   }
 }
 
-/** `text` is valid JSON without white space outside of strings, as `taskText` gives it. */
+/** Indents `text`, which must be valid JSON without white space outside of strings, as `taskText` gives it. */
 export function* indentJson(text: string): Generator<string> {
   let depth = 0
   let piece = ''
@@ -50,7 +50,7 @@ export function* indentJson(text: string): Generator<string> {
   yield piece
 }
 
-/** Behind the string that begins at `start`. */
+/** The index behind the string that begins at `start`. */
 function stringEnd(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); ; at = text.indexOf('"', at + 1)) {
     let before = at
@@ -59,7 +59,7 @@ function stringEnd(text: string, start: number): number {
   }
 }
 
-/** What `JSON.stringify` gives of a record of strings, numbers, null, lists and records. */
+/** What `JSON.stringify` returns, for a record made of strings, numbers, null, lists and records. */
 export function* jsonPieces(value: unknown): Generator<string> {
   if (typeof value === 'string' && value.length > PIECE) {
     yield '"'

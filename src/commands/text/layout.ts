@@ -1,7 +1,7 @@
 // Lays out text for people: label and value pairs, small tables. Pure.
 import { grouped } from '../../shown.ts'
 
-/** `text` in lines of at most `width` characters, broken between `words`; one that is longer stays whole. */
+/** `text` in lines of at most `width` characters, broken between `words`; a longer word stays whole. */
 export function fold(text: string, width: number, words: readonly string[] = text.split(' ')): string[] {
   const lines: string[] = []
   for (const word of words) {
@@ -12,10 +12,10 @@ export function fold(text: string, width: number, words: readonly string[] = tex
   return lines
 }
 
-/** Narrower than this, folded text is harder to read than text that the terminal breaks itself. */
+/** In fewer columns, folded text is harder to read than text that the terminal breaks itself. */
 const LEAST_WIDTH = 16
 
-/** Lines of `label  value`, the values beneath each other and folded to `width`. Pairs whose value is null are left out. */
+/** Lines of `label  value`, with values aligned and folded to `width`. Pairs whose value is null are left out. */
 export function pairs(
   rows: readonly (readonly [label: string, value: string | null])[],
   width = Number.POSITIVE_INFINITY,
@@ -34,15 +34,15 @@ export function pairs(
 type Cell = string | number | bigint | null
 
 interface TableLayout {
-  /** Longer cells are cut to so many characters. */
+  /** Longer cells are cut to this many characters. */
   widest?: number
-  /** Of the terminal. */
+  /** Width of the terminal. */
   width?: number
-  /** Indexes of the columns that hold sentences: they are folded where the table is too wide. */
+  /** Indexes of the columns that hold sentences; they are folded where the table is too wide. */
   sentences?: readonly number[]
 }
 
-/** A table with a head, numbers to the right. To fit `width`, sentences are folded, then columns left out. */
+/** A table with a header; numbers are right-aligned. To fit `width`, sentences are folded, then columns left out. */
 export function table(
   columns: readonly string[],
   rows: readonly (readonly Cell[])[],

@@ -11,9 +11,9 @@ interface RunTextOptions {
   /** The mirror; null where nothing was written to one. */
   path?: string | null
   isDryRun?: boolean
-  /** Of the terminal. */
+  /** Width of the terminal. */
   width?: number | undefined
-  /** How this program is called. */
+  /** How the user calls this program. */
   command?: string
 }
 
@@ -24,7 +24,7 @@ export function runText(
   const isNew = isFirst && path !== null
   const lines = pairs(
     [
-      // A dry run has no row, and its number will be another run's.
+      // A dry run has no row in `runs`; its number will be that of another run.
       [
         'run',
         `${isDryRun ? 'dry' : summary.runId} (${summary.command}: ${summary.plan.join(', ') || 'nothing to do'})`,
@@ -45,20 +45,20 @@ export function runText(
   return [lines, ...notes.flatMap((note) => fold(`note: ${asCalled(note, command)}`, width))].join('\n')
 }
 
-/** What is to be typed so that another command finds the mirror. */
+/** The flag that makes another command find the mirror. */
 function dbFlag(path: string): string {
   if (path === DEFAULTS.mirror.path) return ''
   return `--db ${shellWord(path)} `
 }
 
-/** What a run that was stopped leaves, in one line. `why`: such as "Stopped by SIGINT". */
+/** What a stopped run leaves, in one line. `why`: such as "Stopped by SIGINT". */
 export function stoppedText(why: string, { seen }: RunSummary, path: string | null): string {
   if (path === null) return `${why}: a dry run writes nothing`
   if (seen === 0) return `${why}: no task had come in yet; the next run begins again`
   return `${why}: the ${countText(seen, 'task')} that came in are kept in ${path}; the next run goes on from there`
 }
 
-/** `error`: what ended the run early, where anything did: a walk perhaps, of which the verdict says nothing. */
+/** `error`: what ended the run early, if anything did. It may have ended a walk, which the verdict does not cover. */
 function outcomeText({ outcome, verdict, lastFullWalk, seen }: RunSummary, error: unknown): string {
   const isLate = isMirrorError(error, 'duration-reached') && seen > 0
   const ended = isLate ? 'stopped at --max-duration, progress kept' : outcome
@@ -72,9 +72,9 @@ function rangeText({ since, until }: RunSummary['range']): string | null {
   return `created from ${moment(since)} ${until === null ? 'on' : `to before ${moment(until)}`}`
 }
 
-/** What the run met and what that changed; changes of which there were none are left out. */
+/** What the run met and what that changed. Counts of zero are left out. */
 function changesText(summary: RunSummary): string {
-  // A detail that confirms or changes a task that the run has met counts as well: beside the others it would look like one task more.
+  // Capped: details of tasks that the list had shown are counted too, and would look like more tasks.
   const { seen, inserted, restored } = summary
   const updated = Math.min(summary.updated, Math.max(0, seen - inserted - restored))
   const unchanged = Math.min(summary.unchanged, Math.max(0, seen - inserted - updated - restored))
@@ -87,7 +87,7 @@ function changesText(summary: RunSummary): string {
 
 function requestsText(summary: RunSummary): string {
   const parts = [countText(summary.windows, 'window'), countText(summary.details, 'detail')]
-  // To find the end of the list, to count it, and what was answered with an error.
+  // Requests that find the end of the list or count it, and those answered with an error.
   const other = summary.requests - summary.windows - summary.details - summary.retries
   if (other > 0) parts.push(`${grouped(other)} other`)
   if (summary.retries > 0) parts.push(countText(summary.retries, 'retry', 'retries'))

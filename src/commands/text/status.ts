@@ -19,13 +19,13 @@ interface StatusInput {
   stale: boolean
   found: MirrorStatus
   now: number
-  /** A moment later than now by more than this is unknown. */
+  /** A moment later than now by more than this is treated as unknown. */
   settleMs: number
   /** What publications take of this machine's disk. */
   published: DiskUse
-  /** Bytes on this machine's disks; free: beside the mirror, null where the system does not say. */
+  /** Bytes on this machine's disks; `freeBytes`: beside the mirror, null where the system does not say. */
   disk: { mirrorBytes: number; walBytes: number; snapshotBytes: number; freeBytes: number | null }
-  /** Of the terminal. */
+  /** Width of the terminal. */
   width?: number | undefined
 }
 
@@ -38,7 +38,7 @@ export function statusText(facts: StatusInput): string {
     const age = ageOf(at, now, settleMs)
     return age === null ? 'in the future' : `${spoken(age)} ago`
   }
-  // No run keeps a wait that is longer than any may be: it was stored under a wrong clock.
+  // No run stores a wait beyond the longest one allowed: a longer one was stored under a wrong clock.
   const isKept = (until: number) => until > now && ageOf(until - LONGEST_KEPT_WAIT_MS, now, settleMs) !== null
   const unknown = found.freshAt === null ? 'no complete walk yet' : 'not known: the last walk is dated in the future'
   const { tasks, owed, lastFullWalk, notBefore, frontier } = found
@@ -94,7 +94,7 @@ function owedText({ details, candidates, withoutResult }: MirrorStatus['owed']):
   return parts.length === 0 ? null : parts.join(', ')
 }
 
-/** Names of fields are the service's: not all of them where there are many. */
+/** The service chooses field names, so there may be many: not all of them are shown. */
 function formsText({ compared, summary, uneven }: MirrorStatus['forms']): string | null {
   if (compared === 0) return null
   const lines = [`shows tasks whole: ${countText(compared, 'task')} compared with their details`]
@@ -138,7 +138,7 @@ function walksTable(walks: readonly WalkFigures[], ago: Ago, width?: number): st
   )
 }
 
-/** What a walk was about: the newest tasks for head and tail walks, everything where no bound is set. */
+/** What a walk covered: the newest tasks for head and tail walks, everything where no bound is set. */
 function rangeText({ kind, rangeSince, rangeUntil }: WalkFigures): string {
   if (kind === 'head' || kind === 'tail') return 'what is new'
   if (rangeSince === null && rangeUntil === null) return 'everything'

@@ -63,12 +63,12 @@ export function proofText({ path, walks, faults }: ProofVerified, width?: number
   return parts.join('\n\n')
 }
 
-/** A moment that no calendar has is told as it is. */
+/** A moment outside the calendar is shown as a number. */
 function whenOf(at: number): string {
   return Math.abs(at) <= 8.64e15 ? moment(at) : `${at}`
 }
 
-/** What the links rest on beside what one answer shows: docs/proof.md, "Assumptions". */
+/** What the links of a walk rest on beside what one answer shows: docs/proof.md, "Assumptions". */
 function restsOn({ rests, end }: ProofVerified['walks'][number]['proven']): string {
   const links = Object.entries(rests).map(([basis, times]) => `${basis} (${times})`)
   const all = [...links, ...(end.length === 0 ? [] : [`end: ${end.join(', ')}`])]
@@ -114,7 +114,7 @@ export function serviceText(result: ServiceVerified, width?: number): string {
   return `${lines}\n\n${table(['task', 'is', 'what'], rows.slice(0, SHOWN), { widest: 100, width, sentences: [2] })}${more}`
 }
 
-/** What the sample says of all live tasks; nothing is left to chance where it holds all of them. */
+/** What the sample says of all live tasks. A sample of all of them leaves nothing to chance. */
 function ofAllText({ sampled, equal, differAtMost, total }: ServiceVerified): string {
   if (sampled < total.mirror)
     return `at most ${percent(differAtMost)} are not as the service has them (95 % confidence)`
@@ -122,7 +122,7 @@ function ofAllText({ sampled, equal, differAtMost, total }: ServiceVerified): st
   return `each was compared: ${percent(differAtMost)} are not as the service has them`
 }
 
-/** Rounded up: a bound must not promise more than it holds. */
+/** Rounded up: a bound must not promise too much. */
 function percent(share: number): string {
   return `${Math.ceil(share * 1_000) / 10} %`
 }

@@ -1,5 +1,5 @@
-// The script of the report and the status page. Draws the task sections anew for the host and period that were chosen, says
-// at once what a mark stands for, and on the status page puts a new copy in place of the old one. Bundled into one file.
+// The script of the report and the status page, bundled into one file. Redraws the task sections for the chosen host
+// and period, shows tooltips without delay, and puts new copies of the status page in place of the old one.
 import type { TaskFigures } from '../../mirror/shown/figures.ts'
 import { grouped } from '../../shown.ts'
 import { binName, hostName, type Slice, taskSections, tasksIn, wholeSlice } from '../task-sections.ts'
@@ -8,7 +8,7 @@ const REFRESH_EVERY_MS = 15_000
 
 const byId = <T extends HTMLElement = HTMLElement>(id: string): T | null => document.getElementById(id) as T | null
 
-/** What the reader chose, by what it is called: a page that comes later may have other places for it. */
+/** The reader's choices by name, not by index: a later copy of the page may list them at other places. */
 const chosen: { host: string; from: string; to: string } = { host: '', from: '', to: '' }
 
 function startFilter(): void {
@@ -25,7 +25,7 @@ function startFilter(): void {
     select.addEventListener('change', () => {
       const isFirst = name !== 'to' && select.selectedIndex === 0
       const isLast = name === 'to' && select.selectedIndex === select.options.length - 1
-      // What is not chosen moves on with the page.
+      // The first and the last option mean "no choice", so that they follow when the page is replaced.
       chosen[name] = isFirst || isLast ? '' : (select.selectedOptions[0]?.text ?? '')
       show(figures)
     })
@@ -50,7 +50,7 @@ function show(figures: TaskFigures): void {
   if (said !== null) said.textContent = words
 }
 
-/** Which tables are open, by their names. */
+/** Which tables are open, by their captions. */
 function openTables(within: ParentNode): Map<string, boolean> {
   return new Map(
     [...within.querySelectorAll('details')].map((part) => [
@@ -65,7 +65,7 @@ function reopen(within: ParentNode, open: ReadonlyMap<string, boolean>): void {
     part.open = open.get(part.querySelector('summary')?.textContent ?? '') ?? part.open
 }
 
-/** Tooltips at once, and by touch as well: the browser's own come late, and not at all there. */
+/** Tooltips that show at once, also on touch; the browser's own come late, and never on touch. */
 function startTips(): void {
   const tip = byId('tip')
   if (tip === null) return
@@ -76,7 +76,7 @@ function startTips(): void {
     if (!(target instanceof Element)) return null
     const row = target.closest<HTMLElement>('.row')
     if (row !== null) {
-      // Where this one shows, the browser's own would stand above it.
+      // The browser's own tooltip would cover this one.
       if (row.title !== '') {
         row.dataset.tip = row.title
         row.removeAttribute('title')
@@ -105,7 +105,7 @@ function startTips(): void {
   document.addEventListener('pointermove', move)
   document.addEventListener('pointerdown', move)
   document.addEventListener('pointerleave', (event) => {
-    // A finger leaves as soon as it is lifted: what it touched stays told until it touches elsewhere.
+    // A finger leaves as soon as it is lifted: the tooltip stays until something else is touched.
     if (event.pointerType === 'mouse') hide()
   })
   document.addEventListener('scroll', hide, { passive: true, capture: true })
@@ -114,11 +114,11 @@ function startTips(): void {
   })
 }
 
-/** Puts a new copy of the page in place of the old one, as long as the box is ticked. What was opened or chosen stays so. */
+/** Replaces the page by a new copy while the box is ticked. What the reader opened or chose stays. */
 async function refresh(): Promise<void> {
   const content = byId('content')
   if (content === null || byId<HTMLInputElement>('refresh')?.checked !== true || document.hidden) return
-  // A choice that is open would be closed under the reader's hand.
+  // Replacing the page would close an open selection under the reader's hand.
   if (document.activeElement instanceof HTMLSelectElement) return
   try {
     const answer = await fetch(location.href, { headers: { accept: 'text/html' } })
