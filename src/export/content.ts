@@ -1,4 +1,4 @@
-// What stands in the files of a snapshot, whatever their place: columns, redaction, format, what a file says of itself.
+// What the files of a snapshot hold, wherever they go: columns, redaction, format, what a file says of itself.
 
 import { MirrorError } from '../errors.ts'
 import { flagOf, listed } from '../shown.ts'
@@ -15,7 +15,7 @@ import { chosenColumns } from './read/columns.ts'
 import type { FileLimits } from './read/partition.ts'
 import type { CutReader } from './read/rows.ts'
 
-/** A snapshot on its way: what was asked for, and the cut that it is made of. */
+/** A snapshot that is being made: what was asked for, and the cut that it is made of. */
 export interface Snapshot {
   id: string
   options: ExportOptions
@@ -30,7 +30,7 @@ export interface Snapshot {
   base: FeedBase | null
 }
 
-/** Begins a file of it. */
+/** Begins a file of the snapshot. */
 export function openContent({ encoder, packing, options }: Snapshot, sink: Sink): FileWriter {
   return encoder.open(sink, packing.encoding, `task-mirror version ${options.toolVersion}`)
 }
@@ -63,7 +63,7 @@ export function packingOf(
   return { format, encoding: { compression, columns, engine, switches: filters } }
 }
 
-/** In one spelling, so that equal filters are equal text. Throws `usage-invalid` for a column that there is none of. */
+/** The filters in one spelling, so that equal filters are equal text. Throws `usage-invalid` for an unknown column. */
 export function filtersOf(options: ExportOptions): RecordedFilters {
   const { filters = {}, redact, columns = null, changes, withMeta = false } = options
   const bound = (value: number | bigint | null | undefined) =>
@@ -74,7 +74,7 @@ export function filtersOf(options: ExportOptions): RecordedFilters {
     statuses: filters.statuses ? [...new Set(filters.statuses)].sort() : null,
     includeDeleted: changes !== undefined || (filters.includeDeleted ?? false),
     redact: redact === null ? [] : [...new Set(redact.map((name) => name.toLowerCase()))].sort(),
-    // Without it a tombstone in a feed of NDJSON could not be told from a task.
+    // Without `_mirror` a tombstone in a feed of NDJSON could not be told from a task.
     withMeta: withMeta || changes !== undefined,
     columns: columns === null ? null : chosenColumns(columns, false).map((column) => column.name),
     variant: options.variant ?? false,
@@ -83,7 +83,7 @@ export function filtersOf(options: ExportOptions): RecordedFilters {
   }
 }
 
-/** What a feed cannot do without: whose row, which of two is newer, whether it is gone. */
+/** Columns that a feed cannot do without: which task, whether it is gone, and which of two rows is newer. */
 const FEED_COLUMNS = ['id', 'deleted_at', 'change_seq']
 
 /** Throws `usage-invalid` for options that do not go with the format or the place. */

@@ -38,7 +38,7 @@ export async function copyMirror({ dbPath, out, inUse, signal, now = Date.now }:
     refuseInUse(path, filesInUse(dbPath, inUse))
     await refuseOpenDatabase(path)
     await clearLeftOvers(dirname(path), startedAt)
-    // SQLite would make it with another mode; into an empty file it may write.
+    // Made here, because SQLite would give it another mode; SQLite may write into an empty file.
     await (await open(draft, 'wx', FILE_MODE)).close()
     try {
       const { tasks, cut } = await vacuumInto(dbPath, draft, signal)
@@ -54,7 +54,7 @@ export async function copyMirror({ dbPath, out, inUse, signal, now = Date.now }:
   }
 }
 
-/** Exactly its mode, whatever the umask takes away, and on the disk. Gives the size. */
+/** Gives the draft exactly its mode, whatever the umask takes away, and syncs it. Returns its size. */
 async function settle(draft: string): Promise<number> {
   const file = await open(draft, 'r')
   try {
@@ -66,7 +66,7 @@ async function settle(draft: string): Promise<number> {
   }
 }
 
-/** A database in use, or left in the middle of a change, would meet a WAL or a journal that is not its own. */
+/** Refuses a database in use, or left in mid-change: the copy would meet a WAL or journal that is not its own. */
 async function refuseOpenDatabase(path: string): Promise<void> {
   const names = [path, `${path}-wal`, `${path}-journal`]
   const [present, wal, journal] = await Promise.all(names.map((name) => stat(name).catch(() => null)))

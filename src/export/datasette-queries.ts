@@ -1,4 +1,4 @@
-// Questions that people ask of the mirror, as SQL for SQLite: the canned queries of Datasette, explained in docs/queries.md.
+// Questions that people ask of the mirror, as SQL for SQLite: Datasette's canned queries, explained in docs/queries.md.
 
 interface CannedQuery {
   /** Part of the URL in Datasette. */

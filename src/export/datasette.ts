@@ -8,7 +8,7 @@ interface Mapping {
   [name: string]: string | number | boolean | readonly string[] | Mapping
 }
 
-/** What is said of a table besides. Facets: small enough a set of values that counting them tells something. */
+/** More settings per table. A facet is a column with so few values that counting them tells something. */
 const MORE: Record<string, Mapping> = {
   tasks: {
     facets: ['system_status', 'result_status_code', 'data_method'],

@@ -50,10 +50,10 @@ export async function exportSnapshot(options: ExportOptions): Promise<ExportResu
     const named = async () => {
       if (store !== null && entry !== null) await nameInLatest(store, result.kind, entry, () => forget(result, options))
     }
-    // First: a feed that went on from one that no reader is told of would lack what had been deleted before that.
+    // Named first: a feed that goes on from a snapshot that no reader is told of would lack what was deleted before it.
     if (isFull) await named()
     if (place !== '-') await record(result, { place, filters, at: now(), isDataset: store !== null }, options)
-    // Not before, and none that the mirror does not know: the next ones would be refused. So they go on from the one before.
+    // A feed is named only once it is recorded, else the next ones would be refused: so they go on from the one before.
     if (!isFull && result.recorded) await named()
     if (store !== null && options.keep) Object.assign(result, await removeExpired(store, options.keep, now()))
     return { ...result, durationMs: now() - startedAt }
@@ -77,16 +77,16 @@ interface Destination {
   now(): number
 }
 
-/** With what `latest.json` is to say of it; null for a single file. */
+/** Publishes the snapshot; `entry` is what `latest.json` is to say of it, null for a single file. */
 async function publish(
   to: Destination,
   options: ExportOptions,
 ): Promise<{ result: ExportResult; entry: LatestEntry | null }> {
   const { place, store, target, filters, startedAt, now } = to
-  // Before the work and not only at its end; a store looks at its own files.
+  // Refused before the work, not only at its end; a store checks its own files.
   if (store === null && place !== '-') refuseInUse(place, filesInUse(options.dbPath, options.inUse))
   const latest = store === null ? undefined : await readLatest(store)
-  // What `--keep` or somebody has removed is nothing to go on from.
+  // A feed cannot go on from what `--keep` or somebody has removed.
   const present =
     store === null ? null : latest === null || options.changes === undefined ? [] : await store.snapshotIds()
   const destination: FeedDestination = { place, format: target.format, filters, latest, present }
@@ -99,7 +99,7 @@ async function publish(
   try {
     refuseUnknownStatus(cut, to, options.dbPath)
     refuseOtherMirror({ dbPath: options.dbPath, cut: cut.cut }, base, destination)
-    // Not before it is known that there is something to publish: it makes the folder.
+    // Only now that there is something to publish, because this makes the folder.
     await store?.makeReady(startedAt)
     const id = snapshotIdOf(startedAt, cut.cut, randomBytes(3).toString('hex'))
     const encoder = await encoderOf(packing)
@@ -138,8 +138,8 @@ async function publish(
 }
 
 /**
- * A value that no task has is a slip of the pen, and an empty snapshot would hide it; unless it was published there before. Throws
- * `usage-invalid`.
+ * Throws `usage-invalid` for a status that no task has, unless it was published there before: it is most likely a slip
+ * of the pen, which an empty snapshot would hide.
  */
 function refuseUnknownStatus(cut: CutReader, { place, target, filters }: Destination, dbPath: string): void {
   const missing = filters.statuses?.filter((status) => !cut.hasStatus(status)) ?? []
@@ -155,7 +155,7 @@ function refuseUnknownStatus(cut: CutReader, { place, target, filters }: Destina
   })
 }
 
-/** The cut, and who packs it: this thread, which begins at once, and where it pays, another one that holds the same cut. */
+/** Opens the cut for this thread, which packs at once, and where it pays also for a second one that holds the same. */
 async function packersOf(
   options: ExportOptions,
   filters: Filters,
@@ -167,12 +167,12 @@ async function packersOf(
   const start = (cut: CutReader) => (isForTwo(cut, options) ? startSecondThread(dbPath, packing.format) : null)
   const begin = (cut: CutReader) => beginPacking(cut, { packing, limits, redact, signal })
   const { cut, head, second } = await openCuts(dbPath, filters, start, begin)
-  // A failure of it is thrown by the packing that comes behind it.
+  // If `begin` fails, the calls of `pack` after it throw the error.
   second?.begin(packing, redact).catch(() => {})
   return { cut, packers: { head, second } }
 }
 
-/** Statuses named in a message. */
+/** Most statuses named in a message. */
 const MOST_NAMED = 12
 
 /** Below this size a second thread has hardly started when the work is done. */
@@ -207,7 +207,7 @@ async function publishOneFile(snapshot: Snapshot, { place: path, startedAt }: De
   }
 }
 
-/** The snapshot is published: whatever keeps the mirror from taking the row is said, never thrown. */
+/** Records the snapshot, which is published by now: so a failure is noted in the result, never thrown. */
 async function record(
   result: ExportResult,
   { place, filters, at, isDataset }: { place: string; filters: RecordedFilters; at: number; isDataset: boolean },
@@ -229,7 +229,7 @@ async function record(
   }
 }
 
-/** Of what was taken away again. A row that stays does no harm: nothing goes on from what is not there. */
+/** Removes the row of a snapshot that was withdrawn. If it stays it does no harm: nothing goes on from what is gone. */
 async function forget({ snapshotId, recorded }: ExportResult, options: ExportOptions): Promise<void> {
   if (!recorded) return
   try {

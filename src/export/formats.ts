@@ -1,22 +1,22 @@
-// The registry of formats: names, what goes with each, its code, which is loaded when asked for (docs/architecture.md).
+// The registry of formats: names, what goes with each, and its code, loaded when asked for (docs/architecture.md).
 import { listed } from '../shown.ts'
 import { COMPRESSIONS, type Compression } from './encode/compression.ts'
 import type { FormatCode } from './encode/format.ts'
 
 interface FormatEntry {
-  /** As messages call it. */
+  /** Its name in messages. */
   title: string
-  /** What names end in that choose it; files of a dataset end in the first one. */
+  /** Endings of names that choose it; files of a dataset have the first one. */
   endings: readonly string[]
-  /** The first one where neither flags nor the name say so, and the file is no dataset's. */
+  /** The first one is the default of a single file, where neither flags nor its name say. */
   compressions: readonly Compression[]
   /** Whether a file is one stream of text: it can go to stdout, is compressed as a whole, and its name says so. */
   isStream: boolean
-  /** Options of an export beside its own switches that go with it. `withMeta` goes with what has the mirror's columns. */
+  /** Options, besides its own switches, that it takes. `withMeta` goes with formats that have the mirror's columns. */
   takes: readonly ('columns' | 'engine' | 'withMeta')[]
-  /** Its own options, each on or off, by the name in `ExportOptions`: what they do. They are recorded among the filters. */
+  /** What each of its own on-off options does, by its name in `ExportOptions`; recorded among the filters. */
   switches: Readonly<Record<string, string>>
-  /** Rows are encoded in pieces of about so much text: worth being handed around, and what bounds memory. */
+  /** Rows are encoded in pieces of about so much text: worth handing to a thread, yet a bound on memory. */
   pieceBytes: number
   load(): Promise<FormatCode>
 }
@@ -25,7 +25,7 @@ const MIB = 1024 * 1024
 
 const OF_A_STREAM = ['none', 'gzip', 'zstd'] as const
 
-/** The first one is what a dataset has where nothing tells, the first stream what stdout has. */
+/** The first format is the default for datasets, the first stream for stdout. */
 export const FORMATS = {
   parquet: {
     title: 'Parquet',

@@ -1,4 +1,4 @@
-// What can be asked of an export, and what it tells afterwards. The result's field names are a contract: `export --json`.
+// The options of an export, and its result, whose field names are a contract: `export --json`.
 import type { Writable } from 'node:stream'
 import type { Verdict } from '../task.ts'
 import type { Compression } from './encode/compression.ts'
@@ -8,11 +8,11 @@ import type { S3Settings } from './publish/store.ts'
 import type { Filters } from './read/conditions.ts'
 import type { PartitionBy } from './read/partition.ts'
 
-/** Switches are those of formats.ts; like `columns` and `engine` they are refused where the format does not take them. */
+/** Switches are those of formats.ts. Like `columns` and `engine`, each is refused by formats that do not take it. */
 export interface ExportOptions extends Switches {
   /** The mirror. */
   dbPath: string
-  /** Configuration and key: beside the mirror's own files what nothing is written onto. */
+  /** Configuration and key: no output may overwrite them, nor the mirror's own files. */
   inUse?: readonly string[]
   /** A file's path; a folder's, or `s3://bucket/prefix`, for a dataset; or `-` for stdout. */
   out: string
@@ -22,13 +22,13 @@ export interface ExportOptions extends Switches {
   format?: Format | undefined
   compression?: Compression | undefined
   filters?: Omit<Filters, 'sinceSeq'>
-  /** Only what changed: since that `change_seq`, or since the last publication there. Tombstones and `_mirror` included. */
+  /** Only what changed: since that `change_seq` or the last publication there. Tombstones and `_mirror` included. */
   changes?: number | 'last' | undefined
-  /** As `export.redactHeaders`: values of these are replaced, and of what sounds like a credential; null or empty for none. */
+  /** As `export.redactHeaders`: values of these headers and of credentials are replaced; null or empty: none at all. */
   redact: readonly string[] | null
   /** Names of the columns, all where absent. */
   columns?: readonly string[] | null
-  /** Of Parquet. */
+  /** Parquet only. */
   engine?: EngineName
   /** Datasets only, as the four below. */
   partitionBy?: PartitionBy
@@ -61,7 +61,7 @@ export interface ExportResult {
   kind: 'full' | 'changes'
   /** Absolute path or URL: of the file, or of the dataset's own folder; `-` for stdout. */
   path: string
-  /** Of a dataset; null for a file. */
+  /** Path or URL of a dataset's manifest; null for a file. */
   manifest: string | null
   format: Format
   compression: Compression
@@ -69,7 +69,7 @@ export interface ExportResult {
   rows: number
   /** Bytes of the files, or those given to stdout. */
   bytes: number
-  /** Of the file; null for stdout and for a dataset, whose manifest has them. */
+  /** SHA-256 of the file; null for stdout and for a dataset, whose manifest has those of its files. */
   sha256: string | null
   /** Highest `change_seq` of the mirror when it was read. */
   cut: number
@@ -84,7 +84,7 @@ export interface ExportResult {
   removed: string[]
   /** Why old snapshots were not removed, one sentence; null where there was nothing in the way. */
   notRemoved: string | null
-  /** Said once, with the first publication of a dataset: that nothing limits how many stay. Else null. */
+  /** Only with the first publication of a dataset: a sentence that nothing limits how many stay. Else null. */
   notLimited: string | null
   /** Whether the mirror has a row about it in `snapshots`. */
   recorded: boolean
@@ -95,5 +95,5 @@ export interface ExportResult {
   durationMs: number
 }
 
-/** What is plain data of them, for another thread. */
+/** Those options that are plain data, for another thread. */
 export type PlainExportOptions = Omit<ExportOptions, 'signal' | 'now' | 'stdout' | 'onProgress'>

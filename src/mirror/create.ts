@@ -1,4 +1,4 @@
-// Makes an empty mirror, whole or not at all, and keeps what another one has left in its place.
+// Makes an empty mirror, whole or not at all. Files that an earlier mirror left in its place are kept.
 import { randomBytes } from 'node:crypto'
 import { lstatSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -17,9 +17,9 @@ import {
 import { inspect } from './inspect.ts'
 import { migrate } from './migrate.ts'
 
-/** Makes the empty mirror under a hidden name and renames it: there is a whole one or nothing, even after a kill. */
+/** Makes the empty mirror under a hidden name and renames it: even after a kill there is a whole one or none. */
 export function createMirror(asked: string, fileMode: number): void {
-  // A link to a file that is empty stays a link.
+  // A link to an empty file stays a link: the file that it leads to is replaced.
   const path = realMirrorPath(asked)
   const folder = dirname(path)
   const prefix = `.${basename(path)}.new-`
@@ -36,7 +36,7 @@ export function createMirror(asked: string, fileMode: number): void {
       })
     }
     migrate(db, path)
-    // Closing does it as well, but says nothing of a disk that is full: the renamed file would lack what the WAL holds.
+    // Closing would do it too, but would not report a full disk: then the renamed file would lack what the WAL holds.
     db.pragma('wal_checkpoint(TRUNCATE)')
     db.close()
     putAsideStale(path)
@@ -49,10 +49,10 @@ export function createMirror(asked: string, fileMode: number): void {
   }
 }
 
-/** SQLite would play an old WAL into any file it finds; it may be all that is left of work, so it is kept. `isStale`: by its inode. */
+/** Puts an old WAL aside: SQLite would apply it to a new file, yet it may hold work. `isStale` tells by inode. */
 export function putAsideStale(path: string, isStale: (ino: number) => boolean = () => true): void {
   for (const file of sqliteFiles(path)) {
-    // Also what is no file: a folder or a link that somebody has put there.
+    // `lstat` finds also a folder or a link that somebody has put there.
     const found = lstatSync(file, { throwIfNoEntry: false })
     if (found === undefined || !isStale(found.ino)) continue
     if (file.endsWith('-shm') && !found.isDirectory()) rmSync(file)
@@ -60,7 +60,7 @@ export function putAsideStale(path: string, isStale: (ino: number) => boolean = 
   }
 }
 
-/** Ends a `restore` that was killed: the new mirror goes where the old one is gone; both are whole at every moment. */
+/** Ends a `restore` that was killed: the new mirror takes its place if the old one is gone. Both are always whole. */
 export function endRestore(path: string, found: ReturnType<typeof inspect>): ReturnType<typeof inspect> {
   removeDrafts(dirname(realMirrorPath(path)), restoringPrefix(path))
   const ready = restoredPath(path)
@@ -75,7 +75,7 @@ export function endRestore(path: string, found: ReturnType<typeof inspect>): Ret
     rmSync(ready)
     return found
   }
-  // The WAL of the old one has its second name by now, beside the old one.
+  // The old mirror was moved with its WAL, which therefore has a second name by now: this first one may go.
   for (const file of sqliteFiles(real)) {
     const left = lstatSync(file, { throwIfNoEntry: false })
     if (left?.isFile() && left.nlink > 1) rmSync(file)

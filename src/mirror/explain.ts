@@ -9,8 +9,8 @@ export const DAMAGED_HINT =
 type Detail = ConstructorParameters<typeof MirrorError>[2]
 
 /**
- * Runs `work` and turns errors of SQLite and of the file system into a `MirrorError` about `path`: the mirror, or a file
- * beside it whose disk is that of `mirror`.
+ * Runs `work` and turns errors of SQLite and of the file system into a `MirrorError` about `path`: the mirror, or a
+ * file beside it whose disk is that of `mirror`.
  */
 export function explaining<T>(path: string, work: () => T, mirror = path): T {
   try {
@@ -20,7 +20,7 @@ export function explaining<T>(path: string, work: () => T, mirror = path): T {
   }
 }
 
-/** What an error of SQLite or of the file system means for the mirror at `path`. Others come back as they are. */
+/** What an error of SQLite or the file system means for the mirror at `path`. Any other error comes back unchanged. */
 export function explain(path: string, error: unknown, mirror = path): unknown {
   if (error instanceof MirrorError || fileLimitOr(error) !== error) return fileLimitOr(error)
   if (!(error instanceof Error) || !('code' in error)) return error
@@ -66,7 +66,7 @@ export function explain(path: string, error: unknown, mirror = path): unknown {
   return error
 }
 
-/** The file that a run wrote to is no longer what stands at `path`. */
+/** The error for a run whose file is no longer the one at `path`. */
 export function takenAway(path: string, detail: Detail = { facts: { path } }): MirrorError {
   return new MirrorError('mirror-unreadable', `${path} was removed or replaced while this run wrote to it`, {
     ...detail,

@@ -1,4 +1,4 @@
-// The files of a mirror, its lock and holder. Others may put links and pipes in their places: each is looked at first.
+// The files of a mirror, its lock and holder. Others may put links and pipes in their places: each is checked first.
 import { randomBytes } from 'node:crypto'
 import {
   accessSync,
@@ -26,12 +26,12 @@ const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
 
 const OF_SQLITE = ['-wal', '-shm', '-journal']
 
-/** The file itself where `path` goes by links: SQLite puts its own files beside that one. */
+/** The real file that `path` leads to: SQLite puts its own files beside that one, not beside a link. */
 export function realMirrorPath(path: string): string {
   try {
     return realpathSync(path)
   } catch (error) {
-    // It is not there yet; its folder may still be a link, and so may `path`. Links in a ring lead nowhere.
+    // The file is missing; its folder may still be a link, and so may `path`. Links in a ring lead nowhere.
     const target = isCode(error, 'ENOENT') ? danglingTarget(path) : null
     if (target !== null) return realMirrorPath(target)
   }
@@ -42,7 +42,7 @@ export function realMirrorPath(path: string): string {
   }
 }
 
-/** Where the symbolic link at `path` leads, which is not there; null where `path` is no such link. */
+/** The missing file that the symbolic link at `path` leads to; null where `path` is no such link. */
 export function danglingTarget(path: string): string | null {
   try {
     if (!lstatSync(path).isSymbolicLink() || statSync(path, { throwIfNoEntry: false }) !== undefined) return null
@@ -56,13 +56,13 @@ export const lockPath = (path: string): string => `${realMirrorPath(path)}.lock`
 export const holderPath = (path: string): string => `${realMirrorPath(path)}.holder`
 export const walPath = (path: string): string => `${realMirrorPath(path)}-wal`
 
-/** A backup that is ready to take the mirror's place, while `restore` moves the old one away. */
+/** Where a backup waits that is ready to take the mirror's place, while `restore` moves the old one away. */
 export function restoredPath(path: string): string {
   const real = realMirrorPath(path)
   return join(dirname(real), `.${basename(real)}.restored`)
 }
 
-/** What the hidden names of a backup that is not ready yet begin with, in the folder of the mirror. */
+/** Prefix of the hidden names of a backup that is not ready yet, in the folder of the mirror. */
 export function restoringPrefix(path: string): string {
   return `.${basename(realMirrorPath(path))}.restore-`
 }
@@ -96,14 +96,14 @@ export function refuseOddFile(file: string): void {
   })
 }
 
-/** Removes what begins with `prefix` in the folder and is ours to remove; a folder that somebody has put there stays. */
+/** Removes the files in `folder` whose names begin with `prefix`; a folder of such a name is not ours and stays. */
 export function removeDrafts(folder: string, prefix: string): void {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     if (entry.name.startsWith(prefix) && !entry.isDirectory()) rmSync(join(folder, entry.name), { force: true })
   }
 }
 
-/** Gives what is at `file` another name: it may be all that is left of work. */
+/** Renames `file` instead of removing it: it may be all that is left of work. */
 export function putAside(file: string): void {
   renameSync(file, `${file}.left-${randomBytes(6).toString('hex')}`)
 }
@@ -128,8 +128,8 @@ export function readBeginning(file: string, most: number): string | null {
 }
 
 /**
- * A new file of exactly this mode, whatever the umask takes away, that holds `text`. Throws EEXIST where anything stands at
- * `path`, a link or a pipe too: it follows and waits for none.
+ * Makes a new file that holds `text`, of exactly this mode, whatever the umask takes away. Throws EEXIST where anything
+ * stands at `path`, even a link or a pipe, which is neither followed nor waited for.
  */
 export function makeFile(path: string, mode: number, text = ''): void {
   const handle = openSync(path, 'wx', mode)
@@ -150,7 +150,7 @@ export function isWritable(path: string): boolean {
   }
 }
 
-/** Makes what a file holds durable, or what a folder names. */
+/** Syncs to the disk what a file holds, or the names in a folder. */
 export function syncPath(path: string): void {
   const handle = openSync(path, 'r')
   try {

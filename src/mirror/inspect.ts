@@ -1,4 +1,4 @@
-// Whether a file is a mirror, before SQLite is asked: one that is none is not even locked.
+// Tells whether a file is a mirror before SQLite opens it: a file of another program is not even locked.
 import { existsSync, readSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { MirrorError } from '../errors.ts'
@@ -8,7 +8,7 @@ import { lastingHandle } from './handles.ts'
 /** "TMIR": tells a mirror from any other SQLite file. */
 export const APPLICATION_ID = 0x544d4952
 
-/** Looks at the first 100 bytes without SQLite, so that a file which is no mirror is not even locked. */
+/** Looks at the first 100 bytes, without SQLite. Throws `mirror-foreign`, or `mirror-unwritable` without a folder. */
 export function inspect(path: string): 'missing' | 'empty' | 'mirror' {
   const stat = statSync(path, { throwIfNoEntry: false })
   if (stat === undefined) {
@@ -46,10 +46,10 @@ export function inspect(path: string): 'missing' | 'empty' | 'mirror' {
   )
 }
 
-/** Throws `mirror-unwritable`: a mirror made in the place of the link would be a second one, as soon as the disk is there again that the link leads to. */
+/** Throws `mirror-unwritable` for a link without target: once that is there again, there would be two mirrors. */
 export function refuseDangling(path: string): void {
   const target = danglingTarget(path)
-  // A restore that was killed has moved the old mirror away: the new one is ready.
+  // The target is missing because a killed `restore` has moved the old mirror away; the new one is ready.
   if (target === null || existsSync(restoredPath(path))) return
   throw new MirrorError('mirror-unwritable', `${path} is a symbolic link to ${target}, which does not exist`, {
     facts: { path, target },

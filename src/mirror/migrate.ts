@@ -1,4 +1,4 @@
-// Brings a mirror to the schema of this program, forward only, and refuses one of a newer program or with other objects.
+// Brings a mirror to this program's schema, forward only; refuses one of a newer program, or with changed objects.
 import { MirrorError } from '../errors.ts'
 import { addUrlHost } from './as-migrated.ts'
 import type { Db } from './connect.ts'
@@ -10,7 +10,7 @@ export function checkSchema(db: Db, path: string): void {
   db.transaction(() => checkObjects(db, path, checkVersion(db, path)))()
 }
 
-/** Each migration is one transaction. */
+/** Applies the migrations that are missing, each in one transaction. */
 export function migrate(db: Db, path: string): void {
   const all = migrations()
   const current = db.pragma('user_version', { simple: true }) as number

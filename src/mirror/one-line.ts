@@ -1,4 +1,4 @@
-// Text of others in one line of a message: bounded, and nothing in it that a terminal would obey.
+// Text of others for one line of a message: bounded, and without anything that a terminal would obey.
 
 const MOST_CHARACTERS = 120
 

@@ -29,7 +29,7 @@ export function openWriter(path: string, options: WriterOptions): Db {
     try {
       checkSchema(db, path)
       migrate(db, path)
-      // Another program may have changed it: readers and the writer would wait for each other.
+      // Another program may have changed it; outside WAL mode, readers and the writer would wait for each other.
       db.pragma('journal_mode = WAL')
       // Set explicitly: in WAL mode better-sqlite3 starts at FULL and drops to NORMAL only after the first write.
       db.pragma('synchronous = NORMAL')
@@ -45,15 +45,14 @@ export function openWriter(path: string, options: WriterOptions): Db {
 }
 
 /**
- * Opens an existing mirror read-only on a connection of its own; never blocks the writer, and waits for it only
- * where it closes or recovers the file, 5 s at most.
- * Throws `mirror-missing`, `mirror-foreign`, `mirror-newer`, `mirror-damaged`, `mirror-unreadable` or, for a link that leads nowhere,
- * `mirror-unwritable`.
+ * Opens an existing mirror read-only on a connection of its own. Never blocks the writer, and waits for it only while
+ * it closes or recovers the file, 5 s at most. Throws `mirror-missing`, `mirror-foreign`, `mirror-newer`,
+ * `mirror-damaged`, `mirror-unreadable` or, for a link that leads nowhere, `mirror-unwritable`.
  */
 export function openReader(path: string): Db {
   return explaining(path, () => {
     refuseDangling(path)
-    // A folder that may not be looked into says nothing of what is in it: that throws.
+    // `statSync` throws for a folder that may not be looked into: nobody knows whether the mirror is in it.
     if (statSync(path, { throwIfNoEntry: false }) === undefined || inspect(path) !== 'mirror') {
       throw new MirrorError('mirror-missing', `There is no mirror at ${path}`, {
         facts: { path },
@@ -77,20 +76,20 @@ export function openReader(path: string): Db {
 }
 
 /**
- * What `question` finds, on a connection that lives no longer. Throws what `openReader` throws, and what `question` does, where that is an
- * error of SQLite as what it means for the mirror.
+ * Asks `question` on a reader's connection that is closed afterwards. Throws what `openReader` and `question` throw; an
+ * error of SQLite is explained by what it means for the mirror.
  */
 export function withReader<T>(path: string, question: (db: Db) => T): T {
   return explaining(path, () => lend(openReader(path), question))
 }
 
-/** Of every table: where its first pages are damaged, that throws. Quick, however large the mirror is. */
+/** Reads a row of every table: throws where its first pages are damaged. Quick, however large the mirror is. */
 export function readFirstRows(db: Db): void {
   const names = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all() as string[]
   for (const name of names) db.prepare(`SELECT * FROM "${name}" LIMIT 1`).get()
 }
 
-/** Readers of a WAL-mode database share a file beside it, which they cannot make there: SQLite says so in several ways. */
+/** Explains why a reader failed: it cannot make the -shm file that readers share. SQLite reports it in several ways. */
 function withoutShm(path: string, cause: unknown): unknown {
   if (!(cause instanceof Error && 'code' in cause && /^SQLITE_(CANTOPEN|READONLY)/.test(String(cause.code))))
     return cause
@@ -102,9 +101,9 @@ function withoutShm(path: string, cause: unknown): unknown {
 }
 
 /**
- * Folds the WAL back first, which blocks nobody: the last connection to close holds the file exclusively while it does
- * what is left of that. Where that fails the connection is closed all the same, nothing is lost, and SQLite's error is
- * thrown: closing alone would say nothing of it.
+ * Checkpoints the WAL first, which blocks nobody: the last connection to close locks the file while it does what is
+ * left of that. Where it fails, the connection is closed all the same, nothing is lost, and SQLite's error is thrown:
+ * closing alone would not report it.
  */
 export function closeWriter(db: Db): void {
   try {
@@ -114,7 +113,7 @@ export function closeWriter(db: Db): void {
   }
 }
 
-/** Everything from here on is taken back by `endDryRun`; transactions inside become savepoints. */
+/** Begins a transaction that `endDryRun` rolls back; transactions inside it become savepoints. */
 export function beginDryRun(db: Db): void {
   db.exec('BEGIN IMMEDIATE')
 }

@@ -1,11 +1,11 @@
-// A thread for what reads much of the mirror: a table of methods says what it can be asked for.
+// A thread for work that reads much of the mirror: a table of methods says what it can be asked.
 import type { Worker } from 'node:worker_threads'
 import { type Calls, callsOf, startWorker } from '../threads/calls.ts'
 import type { Io } from '../threads/messages.ts'
 import { serve } from '../threads/serve.ts'
 import { shareHandle } from './handles.ts'
 
-/** Methods that take plain data, and give plain data or a promise of it. */
+/** Methods that take plain data, and return plain data or a promise of it. */
 // biome-ignore lint/suspicious/noExplicitAny: a bound for arguments of any type
 type Work = Record<string, (argument: any, io: Io) => unknown>
 
@@ -24,7 +24,7 @@ export type Argument<Method> = Method extends (argument: infer A, ...rest: any) 
 // biome-ignore lint/suspicious/noExplicitAny: as above
 export type Result<Method> = Method extends (...all: any) => infer R ? Awaited<R> : never
 
-/** `entry` is a file that calls `serveWork` with these methods. The thread begins with the first question. */
+/** `entry` is a file that calls `serveWork` with these methods. The first question starts the thread. */
 export function readingThread<Methods extends Work>(entry: URL, dbPath: string): ReadingThread<Methods> {
   let thread: { worker: Worker; calls: Calls } | null = null
 
@@ -49,7 +49,7 @@ export function readingThread<Methods extends Work>(entry: URL, dbPath: string):
   }
 }
 
-/** Called by the entry of such a thread. A connection should live no longer than one answer: the mirror may be replaced. */
+/** Called by the thread's entry. A connection should not outlive one answer, because the mirror may be replaced. */
 export function serveWork(work: Work): void {
   serve((method, [argument], io) => work[method]!(argument, io))
 }

@@ -1,29 +1,29 @@
-// A row as bytes: what is hashed, what crosses threads, what SQLite is given, encoded once. Pure, no SQL.
+// A row encoded as bytes, once: they are hashed, sent across threads, and given to SQLite. Pure, no SQL.
 import { hash } from 'node:crypto'
 import { FIRST_COLUMNS, TASK_COLUMNS } from '../task/columns.ts'
 import { valuesOf } from '../task/row.ts'
 import type { Integer, TaskRow } from '../task.ts'
 
-// Head: for each column a byte for its kind and eight for its value, or for how many bytes its string has. Behind it the
-// strings, one after the other. No two rows are encoded alike.
+// The head has nine bytes per column: its kind, then its value or, for a string, how many bytes it has. The strings
+// follow in order. Two different rows never have the same bytes.
 const SLOT = 9
-/** Bytes of a row besides its strings. */
+/** Bytes of the head, that is of a row without its strings. */
 export const ROW_HEAD = TASK_COLUMNS.length * SLOT
 const NULL = 0
 const TEXT = 1
 const NUMBER = 2
 const BIGINT = 3
-/** Bytes of UTF-8 that a UTF-16 unit takes at most. */
+/** Most bytes of UTF-8 that a UTF-16 unit takes. */
 const WIDEST = 3
 const FEW = 48
 
-/** A row whose strings stand in bytes that somebody else keeps. Columns by their place in `TASK_COLUMNS`. */
+/** A row whose strings lie in somebody else's buffer. Columns are numbered by their place in `TASK_COLUMNS`. */
 export class PlainRow {
   readonly kinds = new Uint8Array(TASK_COLUMNS.length)
   readonly numbers = new Float64Array(TASK_COLUMNS.length)
   readonly starts = new Uint32Array(TASK_COLUMNS.length)
   readonly ends = new Uint32Array(TASK_COLUMNS.length)
-  /** Strings that do not stand there as they are; null for all others. */
+  /** Strings that the buffer does not hold as they are; null for all others. */
   readonly texts: (string | null)[] = TASK_COLUMNS.map(() => null)
 
   clear(): void {
@@ -54,7 +54,7 @@ export class PlainRow {
   }
 }
 
-/** Rows encoded one behind the other; makes room for more as they come. */
+/** Rows encoded one behind the other, in a buffer that grows. */
 export class RowBytes {
   /** Bytes written so far. */
   end = 0
@@ -84,7 +84,7 @@ export class RowBytes {
         this.head.setBigInt64(slot + 1, value)
       } else {
         this.bytes[slot] = value === null ? NULL : NUMBER
-        // One that SQLite gave as a bigint is the same integer.
+        // An integer that SQLite gave as a bigint is encoded like the same integer as a number.
         this.head.setFloat64(slot + 1, Number(value ?? 0))
       }
       slot += SLOT
@@ -92,7 +92,7 @@ export class RowBytes {
     this.end = at
   }
 
-  /** `append` of a row whose strings stand in `source`. */
+  /** `append` of a row whose strings lie in `source`. */
   appendPlain(source: Buffer, { kinds, numbers, texts, starts, ends }: PlainRow): void {
     const start = this.end
     let at = start + ROW_HEAD
@@ -114,12 +114,12 @@ export class RowBytes {
     this.end = at
   }
 
-  /** What stands between two places, valid until the next `append`. */
+  /** The bytes between two places, valid until the next `append`. */
   between(start: number, end: number): Uint8Array<ArrayBuffer> {
     return this.bytes.subarray(start, end)
   }
 
-  /** Forgets all rows, and gives back what a long one took beyond `most` bytes. */
+  /** Forgets all rows. Where a long row made the buffer larger than `most` bytes, it is made smaller again. */
   clear(most: number): void {
     this.end = 0
     if (this.bytes.length > most) {
@@ -132,14 +132,14 @@ export class RowBytes {
     const length = end - start
     this.makeRoom(at, length)
     const { bytes } = this
-    // A call out of JavaScript costs more than the few bytes of most strings.
+    // A call of `copy` costs more than the few bytes of most strings.
     if (length < FEW) for (let index = 0; index < length; index += 1) bytes[at + index] = source[start + index]!
     else source.copy(bytes, at, start, end)
     return length
   }
 
   private write(value: string, at: number): number {
-    // Counting is only worth it where the room for the worst case is not there.
+    // The exact length is counted only where there may be too little room for the worst case.
     if (this.bytes.length - at < value.length * WIDEST) this.makeRoom(at, Buffer.byteLength(value))
     return this.bytes.write(value, at)
   }
@@ -159,8 +159,8 @@ export function hashOfRowBytes(row: Uint8Array): string {
 }
 
 /**
- * What is hashed of an encoded row of so many columns: all of it, but columns that came after the first version only where
- * they hold something, with their numbers. So the hashes of rows that were stored before a column came stay true.
+ * What is hashed of an encoded row with so many columns: all of it, but columns added after the first version only
+ * where they hold something, with their numbers. So rows that were stored before a column came keep their hashes.
  */
 export function hashedBytes(row: Uint8Array, columns: number): Uint8Array {
   if (columns === FIRST_COLUMNS) return row
@@ -172,12 +172,12 @@ export function hashedBytes(row: Uint8Array, columns: number): Uint8Array {
   return Buffer.concat([...pieces, row.subarray(columns * SLOT)])
 }
 
-/** White space is this, and control characters. */
+/** White space and control characters are not above this. */
 const SPACE = 0x20
 const SCRATCH = 1 << 16
 const scratch = new RowBytes(SCRATCH)
 
-/** One row by itself. */
+/** Encodes one row by itself. */
 export function rowBytes(row: TaskRow): Buffer {
   const bytes = new RowBytes(ROW_HEAD)
   bytes.append(row)
@@ -207,7 +207,7 @@ export function boundValues(row: Buffer): (Buffer | string | Integer | null)[] {
   return values
 }
 
-/** The row that was encoded. */
+/** Decodes a row. */
 export function rowOf(bytes: Buffer): TaskRow {
   const values = boundValues(bytes).map((value) => (Buffer.isBuffer(value) ? value.toString() : value))
   return Object.fromEntries(TASK_COLUMNS.map((name, column) => [name, values[column]])) as unknown as TaskRow
@@ -225,11 +225,11 @@ export function stringBytes(row: Buffer, column: number): number {
   return row[column * SLOT] === TEXT ? row.readDoubleBE(column * SLOT + 1) : 0
 }
 
-/** The bytes with which the string in a column of an encoded row begins, and ends but for white space; 0 twice where it holds none. */
+/** First byte of the string in a column of an encoded row, and its last one that is no white space; 0, 0 where none. */
 export function stringEnds(row: Buffer, column: number): [first: number, last: number] {
   const length = stringBytes(row, column)
   if (length === 0) return [0, 0]
-  // Fewer strings stand behind a body than before it.
+  // Counted from the end of the row, because fewer strings stand behind a body than before it.
   let end = row.length
   for (let behind = column + 1; behind < TASK_COLUMNS.length; behind += 1) end -= stringBytes(row, behind)
   const start = end - length

@@ -1,4 +1,4 @@
-// The migrations, and whether the mirror's own objects are as they make them: others may plant triggers or views.
+// The migrations, and a check that the mirror's objects are as they make them: others may plant triggers or views.
 import { readdirSync, readFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { MirrorError } from '../errors.ts'
@@ -34,8 +34,9 @@ interface SchemaObject {
 const RESTORE = 'Restore a copy with `task-mirror restore`, or move the file away and run `task-mirror sync`.'
 
 /**
- * Refuses a mirror of schema `version` in which one of the program's own objects is missing or another one, and triggers
- * and unique indexes on them that it never made: these decide what can be written. Call in a read transaction. Throws `mirror-damaged`, naming the object.
+ * Refuses a mirror of schema `version` where one of the program's own objects is missing, is another, or has a foreign
+ * trigger or unique index, which decide what can be written. Throws `mirror-damaged` with its name. Call in a read
+ * transaction.
  */
 export function checkObjects(db: Db, path: string, version: number): void {
   const own = objectsAt(version)
@@ -58,7 +59,7 @@ export function checkObjects(db: Db, path: string, version: number): void {
   }
 }
 
-/** A name that a migration from `version` on is going to need and that somebody has taken; throws `mirror-foreign`. */
+/** Throws `mirror-foreign` where somebody has taken a name that a migration after `version` needs. */
 export function refuseTakenNames(db: Db, path: string, version: number): void {
   const before = objectsAt(version)
   const all = objectsAt(migrations().at(-1)?.version ?? 0)
@@ -73,7 +74,7 @@ export function refuseTakenNames(db: Db, path: string, version: number): void {
 
 const known = new Map<number, Map<string, SchemaObject>>()
 
-/** What the migrations up to `version` make, by folded name. */
+/** The objects that the migrations up to `version` make, by folded name. */
 function objectsAt(version: number): Map<string, SchemaObject> {
   const before = known.get(version)
   if (before !== undefined) return before
@@ -86,7 +87,7 @@ function objectsAt(version: number): Map<string, SchemaObject> {
   })
 }
 
-/** Without what SQLite keeps for itself: `sqlite_sequence`, `sqlite_stat1`, the indexes of UNIQUE and PRIMARY KEY. */
+/** All objects but those of SQLite itself: `sqlite_sequence`, `sqlite_stat1`, the indexes of UNIQUE and PRIMARY KEY. */
 function objectsOf(db: Db): SchemaObject[] {
   return db
     .prepare(
@@ -104,7 +105,7 @@ function folded(name: string): string {
   return name.toLowerCase()
 }
 
-/** Strings and quoted names as they are, comments and white space as one space: what a later edition may word anew. */
+/** SQL to compare: comments and white space, which a later version may change, as one space; quoted text as it is. */
 function meaning(sql: string | null): string {
   return (sql ?? '')
     .replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|(?:\s|--[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/|$))+/g, (part) =>
@@ -120,7 +121,7 @@ function refused(path: string, what: string, remedy = RESTORE): MirrorError {
   })
 }
 
-/** What was done through it stays: only a full walk mends that. */
+/** The remedy. Dropping the object does not undo what was done through it: only a full walk mends that. */
 function dropping({ type, name }: SchemaObject): string {
   const statement = `DROP ${type.toUpperCase()} "${oneLine(name).replaceAll('"', '""')}"`
   return `Remove it with any SQLite program: \`${statement}\`; then run \`task-mirror verify\` and \`task-mirror sync --full\`.`

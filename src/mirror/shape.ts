@@ -50,7 +50,7 @@ function columnValue(value: JsonValue, kind: TaskColumn['kind']): string | Integ
   if (kind === 'json') return JSON.stringify(value)
   if (kind === 'text') return typeof value === 'string' && value.isWellFormed() ? value : null
   if (Number.isSafeInteger(value)) return value === 0 ? 0 : (value as number)
-  // Microseconds that 64 bit cannot count make DuckDB refuse a whole Parquet file.
+  // Any other moment goes into `extra`: DuckDB refuses a whole Parquet file with microseconds that 64 bit cannot count.
   if (kind === 'moment') return null
   // Digits, not the double's own value: 1234567890123456800 is the double 1234567890123456768.
   const digits = typeof value === 'number' ? String(value) : isRaw(value) ? value.rawJSON : ''
@@ -65,7 +65,7 @@ export function taskText(row: TaskRow): string {
   return objectText(row, over, TASK_FIELDS)!
 }
 
-/** The object that the columns build with `over` laid over it; null where there is nothing in either. */
+/** The object that the columns make with `over` laid over it; null where there is nothing in either. */
 function objectText(row: TaskRow, over: JsonObject | null, fields: Fields): string | null {
   let text = ''
   for (const [name, field] of fields) {
@@ -112,7 +112,7 @@ export function canonicalText(value: JsonValue): string {
   return `{${names.map((name) => `${JSON.stringify(name)}:${canonicalText(value[name]!)}`).join()}}`
 }
 
-/** Whether the interface names the member, or one that it is in. */
+/** Whether the interface document names the member at `path`, or one that contains it. */
 export function isOfInterface(path: readonly string[]): boolean {
   let fields: Fields = TASK_FIELDS
   for (const name of path) {

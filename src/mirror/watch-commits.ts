@@ -1,9 +1,9 @@
-// Whether two cuts of a mirror are the same one.
+// Tells whether two cuts of a mirror are the same.
 import { openReader } from './open.ts'
 
 /**
- * Tells whether anything was committed to the mirror at `path` since it was opened, or since it was asked last: two cuts
- * opened between two answers of which the second is false are the same. https://www.sqlite.org/pragma.html#pragma_data_version
+ * Tells whether anything was committed to the mirror at `path` since this call, or since the last answer: two cuts
+ * opened between two answers, the second false, are the same. https://www.sqlite.org/pragma.html#pragma_data_version
  */
 export function watchCommits(path: string): { hasCommits(): boolean; close(): void } {
   const db = openReader(path)

@@ -1,7 +1,7 @@
 // Where requests go: origin and paths made from the base URL, and which ids a path can carry. Pure.
 import { MirrorError } from '../errors.ts'
 
-/** Takes a base URL apart; it may have a path and a trailing slash. Throws `config-invalid` without repeating its secrets. */
+/** Parses a base URL; it may have a path and end in a slash. Throws `config-invalid` without repeating its secrets. */
 export function readAddress(baseUrl: string) {
   const url = URL.parse(baseUrl)
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {

@@ -1,5 +1,5 @@
-// What an answer that came is worth: a value, or an `AttemptFailure`. Compares it with earlier ones, decodes it, and goes by
-// retry-policy.ts.
+// Judges an answer that came: returns its value or throws an `AttemptFailure`. Compares it with earlier answers,
+// decodes it, and applies retry-policy.ts.
 import { leastSkew, type Skew, skewOf } from '../clock.ts'
 import { isMirrorError } from '../errors.ts'
 import { AttemptFailure } from './attempt-failure.ts'
@@ -15,33 +15,33 @@ export interface ServiceRequest {
   path: string
   /** JSON text; null where there is none. */
   body: string | null
-  /** Of the answer's body after decompression. */
+  /** Most bytes of the answer's body, after decompression. */
   maxBytes: number
 }
 
 export interface Wanted<T extends Decoded> {
-  /** Its abort: not wanted any more. */
+  /** Aborts when nobody wants the answer any more. */
   signal: AbortSignal
   decode: Decode<T>
   discard: ((value: T) => void) | undefined
 }
 
 export interface JudgeOptions {
-  /** Answers of an earlier run to the same service: what stands still since then is seen by them. */
+  /** Answers that an earlier run got from the same service, to detect a Date header that has stood still since. */
   earlier?: readonly Came[]
-  /** The first windows that came. */
+  /** Called with each of the first list answers of the run, `FIRST_ANSWERS` at most. */
   onFirst?(came: Came): void
-  /** The end of the run. */
+  /** Aborts when the run ends or the client is closed. */
   signal: AbortSignal
   scrub(text: string): string
-  /** Counts on. */
+  /** Totals of the client, which the judge adds to. */
   traffic: { bytes: number; oldestMs: number; skew: Skew | null }
 }
 
-/** Answers of the list by which the next run sees a Date that stands still. */
+/** How many list answers the next run gets to see, to detect a Date header that stands still. */
 const FIRST_ANSWERS = 4
 
-/** A success that cannot be used: what the service says of it, such as "OK", would mislead. */
+/** What is said of a success that cannot be used: the service's own message, such as "OK", would mislead. */
 const UNUSABLE: Partial<Record<AttemptOutcome, string>> = {
   empty: 'an answer without a body',
   'not-json': 'a body that is no JSON object',
@@ -69,7 +69,7 @@ export class AnswerJudge {
   ): Promise<Ok<T>> {
     const { operation } = request
     const { httpStatus, serviceDate, locationHost, retryAfterMs } = response
-    // Taken now: decoding may hand the buffer to another thread.
+    // Before decoding, which may hand the buffer to another thread.
     const came = this.#count(request, response, startedAt)
     const isPage = isMarkup(response.body)
     const ageMs = this.#ageOf(came, response)
@@ -79,7 +79,7 @@ export class AnswerJudge {
     const { statusCode, message } = read.value ?? readEnvelope(success ? null : response.body)
     const outcome = outcomeOf(operation, { httpStatus, statusCode, body: read.body })
     if (outcome === 'answered' && read.value !== null) {
-      // A run may look at the end of the list before it reads the front.
+      // The first answers, wherever they are in the list: a run may ask for its end before its front.
       if (operation === 'list' && this.#listed++ < FIRST_ANSWERS) this.#options.onFirst?.(came)
       return { kind: 'ok', value: read.value, startedAt: startedAt - ageMs, serviceDate, bytes: came.bytes, ...age }
     }

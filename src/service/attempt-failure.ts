@@ -1,4 +1,4 @@
-// An attempt that failed, and what its caller is told once it is not tried again. Pure.
+// An attempt that failed, and what its caller gets once it is not retried any more. Pure.
 import { type ErrorFacts, MirrorError } from '../errors.ts'
 import type { KeySent } from './key.ts'
 import { type AttemptOutcome, type Operation, RETRY_POLICY } from './retry-policy.ts'
@@ -6,15 +6,15 @@ import type { Failed, FailureReason, Refused } from './service.ts'
 
 interface Detail {
   httpStatus?: number
-  /** Of the envelope. */
+  /** The envelope's `statusCode`. */
   statusCode?: number | null
-  /** Of the error that broke the request, such as ECONNRESET. */
+  /** Code of the error that broke the request, such as ECONNRESET. */
   errorCode?: string
   locationHost?: string | null
   retryAfterMs?: number | null
-  /** How old the answer is, where it shows that. */
+  /** Age of the answer, ms; absent where nothing shows it. */
   ageMs?: number
-  /** Only of errors that cannot hold bytes of an answer. */
+  /** Set only for errors that cannot hold bytes of an answer. */
   cause?: unknown
 }
 
@@ -30,7 +30,7 @@ export class AttemptFailure extends Error {
     this.detail = detail
   }
 
-  /** With the HTTP status, where the message does not say it. */
+  /** The message, with the HTTP status in front of it unless it says that already. */
   get words(): string {
     const { httpStatus } = this.detail
     return httpStatus === undefined || this.message.startsWith('HTTP ')
@@ -38,7 +38,7 @@ export class AttemptFailure extends Error {
       : `HTTP ${httpStatus}: ${this.message}`
   }
 
-  /** For the log: chosen scalars, no text of the service. */
+  /** Facts for the log: chosen scalars, never the service's message. */
   get facts(): ErrorFacts {
     const { httpStatus, statusCode, errorCode, locationHost } = this.detail
     return { happening: this.outcome, httpStatus, statusCode, errorCode, locationHost }
@@ -52,18 +52,18 @@ interface AttemptedRequest {
   path: string
   attempts: number
   key: KeySent
-  /** Whether it goes by a proxy. */
+  /** Whether the request goes through a proxy. */
   proxied: boolean
-  /** Takes the key out of what the service said. */
+  /** Removes the key from text that the service sent. */
   scrub(text: string): string
 }
 
-/** What the retry policy makes of the last attempt: an answer, or a thrown `MirrorError`. */
+/** Turns the last attempt into what the retry policy says: an answer, or a thrown `MirrorError`. */
 export function finalAnswer(last: AttemptFailure, asked: AttemptedRequest): Refused | Failed {
   const { ends } = RETRY_POLICY[last.outcome]
   const { httpStatus = null, statusCode = null, ageMs } = last.detail
   const message = asked.scrub(last.message)
-  // A wrong path in the base URL shows nowhere else.
+  // A 404 on the list is the only sign of a wrong path in the base URL, so the message names what was asked.
   const placed = (text: string) =>
     httpStatus === 404 && asked.operation === 'list' ? `${text} (asked: ${target(asked)})` : text
   switch (ends) {
@@ -85,7 +85,7 @@ export function finalAnswer(last: AttemptFailure, asked: AttemptedRequest): Refu
   }
 }
 
-/** The prefix is not repeated: it may be the key, in the wrong place. */
+/** No hint quotes the configured prefix: it may be the key, set in the wrong place. */
 const KEY_HINT: Readonly<Record<KeySent, string>> = {
   none: 'Put it into a file and name that in TASK_MIRROR_API_KEY_FILE; service.auth.placement, name, prefix and on say how it is sent.',
   kept: 'A key is set, but service.auth.placement and on keep it from this request.',
@@ -127,7 +127,7 @@ function unreachable(last: AttemptFailure, asked: AttemptedRequest, message: str
   })
 }
 
-/** Of a tunnel this machine looks up and dials the proxy only. */
+/** Whether the proxy itself failed: for a tunnel, this machine resolves and dials only the proxy's host. */
 function isOfProxy({ detail: { cause } }: AttemptFailure, { proxied }: AttemptedRequest): boolean {
   return (
     proxied && cause instanceof Error && 'syscall' in cause && /^(connect|getaddrinfo)$/.test(String(cause.syscall))

@@ -1,4 +1,4 @@
-// Reads a body into one buffer and undoes its codings, counting decoded bytes: never more than the limit is held.
+// Reads a body into one buffer and undoes its content codings. Never holds more decoded bytes than the limit.
 import { Duplex, pipeline, type Readable, Writable } from 'node:stream'
 import { pipeline as pipelined } from 'node:stream/promises'
 import { setImmediate as pause } from 'node:timers/promises'
@@ -16,19 +16,19 @@ export const ACCEPTED_CODINGS = 'gzip, deflate, br, zstd'
 
 const MOST_CODINGS = 5
 const FIRST_BUFFER_BYTES = 64 * 1024
-/** An announced length beyond this is believed when its bytes come. */
+/** Largest Content-Length for which the buffer is allocated in advance; for a larger one it grows as bytes come. */
 const MOST_ANNOUNCED_BYTES = 16 * 1024 * 1024
-/** Copying more than this at once takes longer than a thread with other things to do should. */
+/** Size of a part: copying more at once would keep the thread from its other work for too long. */
 const PART_BYTES = 8 * 1024 * 1024
 const CHUNK = { chunkSize: 64 * 1024 }
-// RFC 9659: a decoder of "zstd" in HTTP need not go beyond a window of 8 MB; 2^23.
+// RFC 9659: a decoder of "zstd" in HTTP need not support a window beyond 8 MB, 2^23 bytes.
 const ZSTD = { ...CHUNK, params: { [constants.ZSTD_d_windowLogMax]: 23 } }
 
 export function tooLarge(limit: number): AttemptFailure {
   return new AttemptFailure('too-large', `the body is larger than ${limit} bytes`)
 }
 
-/** The codings of a Content-Encoding header in the order they were applied; throws `AttemptFailure` for what we cannot undo. */
+/** Codings of a Content-Encoding header in the order applied. Throws `AttemptFailure` for unknown or too many ones. */
 export function codingsOf(header: string | string[] | undefined): string[] {
   const named = [header ?? []].flat().join(',').toLowerCase().split(',')
   const codings = named.map((name) => name.trim()).filter((name) => name !== '' && name !== 'identity')
@@ -38,7 +38,7 @@ export function codingsOf(header: string | string[] | undefined): string[] {
   return codings
 }
 
-/** The length a Content-Length header announces, bytes; 0 where it says nothing that helps. */
+/** The length that a Content-Length header announces, bytes; 0 where it is missing, invalid or too large. */
 export function announcedLength(header: string | string[] | undefined): number {
   const length = typeof header === 'string' && /^\d{1,15}$/.test(header) ? Number(header) : 0
   return length > MOST_ANNOUNCED_BYTES ? 0 : length
@@ -48,13 +48,13 @@ interface BodyBounds {
   /** Most bytes, decoded. */
   limit: number
   signal: AbortSignal
-  /** How many there probably are, so that room for them is made once. */
+  /** Expected size, bytes, so that the buffer is allocated once; 0 where unknown. */
   announced: number
 }
 
 /**
- * All bytes of `body` without its codings, in an `ArrayBuffer` of exactly their length (it can be transferred).
- * Rejects with `AttemptFailure`, with the error of the connection, or with the reason of `signal`; `body` is gone then.
+ * All bytes of `body`, its codings undone, in an `ArrayBuffer` of exactly their length (it can be transferred).
+ * Rejects with `AttemptFailure`, with the connection's error, or with the reason of `signal`; `body` is destroyed then.
  */
 export async function readBody(
   body: Readable,
@@ -85,7 +85,7 @@ const DECODERS: Record<string, () => Duplex> = {
   zstd: () => createZstdDecompress(ZSTD),
 }
 
-/** "deflate" is zlib (RFC 1950) by the standard and bare DEFLATE (RFC 1951) by habit: the first byte tells. */
+/** "deflate" is zlib (RFC 1950) by the standard; some servers send bare DEFLATE (RFC 1951): the first byte tells. */
 async function* inflateEither(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const chunks = source[Symbol.asyncIterator]()
   let first = await chunks.next()
@@ -97,7 +97,7 @@ async function* inflateEither(source: AsyncIterable<Uint8Array>): AsyncGenerator
     yield head
     yield* { [Symbol.asyncIterator]: () => chunks }
   }
-  // Errors of either side reach the loop through the decoder.
+  // Errors of both streams reach the reading loop through the decoder, so the callback need not.
   yield* pipeline(rejoined, decoder, () => {})
 }
 
@@ -112,7 +112,7 @@ function codingProblem(error: unknown): unknown {
   return foreign ? new AttemptFailure('not-json', `the compressed body cannot be read: ${message}`) : error
 }
 
-/** Doubles, so that a body sent byte by byte costs its bytes; beyond a size in parts, which are joined in steps. */
+/** Doubles as bytes come, so that copying stays linear; beyond `PART_BYTES` it keeps parts, joined step by step. */
 class GrowingBuffer {
   readonly #limit: number
   readonly #first: number
@@ -128,7 +128,7 @@ class GrowingBuffer {
     this.#first = announced > 0 ? announced : FIRST_BUFFER_BYTES
   }
 
-  /** The problem, where there is one. */
+  /** The failure where the limit is exceeded, else null. */
   add(chunk: Uint8Array): AttemptFailure | null {
     const whole = this.#passed + this.#length + chunk.byteLength
     if (whole > this.#limit) return tooLarge(this.#limit)
@@ -153,7 +153,7 @@ class GrowingBuffer {
       await pause()
       whole.set(part, at)
       at += part.byteLength
-      // Given back now, not when it is collected.
+      // Frees the memory now, not at the next garbage collection.
       part.buffer.transfer(0)
     }
     return whole

@@ -1,4 +1,4 @@
-// The service over HTTP: asks, judges by retry-policy.ts, asks again, waits by pacing.ts. Knows nothing of tasks.
+// The service over HTTP: sends requests, retries by retry-policy.ts, waits by pacing.ts. Knows nothing of tasks.
 import pRetry from 'p-retry'
 import type { Dispatcher } from 'undici'
 import type { Skew } from '../clock.ts'
@@ -25,29 +25,29 @@ export interface ClientOptions extends PacingChoices, ConnectionChoices, JudgeCh
   apiKey: string | null
   /** One deadline per request, from dispatch to the last byte. */
   requestTimeoutMs: number
-  /** Of a body after decompression. */
+  /** Most bytes of a body, after decompression. */
   maxResponseBytes: number
-  /** Of a body with more than a few tasks: as many bytes of answers may be under way. `maxResponseBytes` where absent. */
+  /** Most bytes of a body with more than a few tasks, as for all answers under way. `maxResponseBytes` where absent. */
   maxBytesInFlight?: number
   /** Retries after the first attempt of a request. */
   maxRetries: number
   userAgent: string
-  /** 0 to 1. */
+  /** A random number from 0 to 1. */
   random(): number
-  /** A wait begins: until when, epoch ms, and why; for a back-off, what went wrong. */
+  /** Called when a wait begins: until when, epoch ms, and why; for a back-off, what went wrong. */
   onWait?(untilMs: number, why: WaitReason, trouble: string | null): void
-  /** Every answer as it begins: what its headers tell beside the answer. */
+  /** Called as each answer begins, with what its headers tell about the service. */
   onResponse?(facts: ResponseInfo): void
-  /** What happened, in chosen scalars that hold no key and no body. */
+  /** Told of each event in chosen scalars that hold no key and no body. */
   log?(event: 'retry' | 'no-answer', facts: ErrorFacts): void
 }
 
-/** Throws `config-invalid` for an address, key or proxy that cannot be used; nothing is sent before the first request. */
+/** Throws `config-invalid` for an unusable address, key or proxy. Nothing is sent before the first request. */
 export function createClient(options: ClientOptions): Service {
   return new Client(options)
 }
 
-/** So many may be heavier together than what may be under way: a heavy task has to be seen beside its neighbours. */
+/** A window of so few tasks may exceed `maxBytesInFlight`: a heavy task must be readable with its neighbours. */
 const FEW_TASKS = 16
 
 class Client implements Service {
@@ -60,10 +60,10 @@ class Client implements Service {
     ...{ requests: 0, retries: 0, succeeded: 0, bytes: 0, inFlight: 0, oldestMs: 0 },
     skew: null as Skew | null,
   }
-  /** The end of the run and `close`, with the reason that everybody is to get. */
+  /** Aborts at the end of the run or on `close`, with the reason that all waiting requests reject with. */
   readonly #end = new AbortController()
   readonly #onAbort = () => this.#stop('Stopped before the service had answered')
-  /** The end of the run, or that of what a signal is about. One for each: they outlive thousands of requests. */
+  /** For each caller's signal one that aborts with it or with `#end`; kept, because it serves thousands of requests. */
   readonly #joined = new WeakMap<AbortSignal, AbortSignal>()
   /** What is wrong with the service just now; null once it answers again. */
   #trouble: string | null = null
@@ -129,7 +129,7 @@ class Client implements Service {
     return known
   }
 
-  /** A turn that comes when nobody wants it any more is passed on. */
+  /** Waits for a turn. Where the caller gives up first, the turn passes to the next request once it comes. */
   async #turn(wanted: AbortSignal, notBefore?: number): Promise<() => void> {
     wanted.throwIfAborted()
     const entered = this.#pacing.enter(notBefore)
@@ -144,7 +144,7 @@ class Client implements Service {
     }
   }
 
-  /** Asks until the table says it is over. */
+  /** Sends the request again until `RETRY_POLICY` says no, or no retry is left. */
   async #ask<T extends Decoded>(
     request: ServiceRequest,
     decode: Decode<T>,
@@ -162,7 +162,7 @@ class Client implements Service {
         },
         {
           retries: Math.min(maxRetries, this.#options.maxRetries),
-          // The wait is ours, on the shared clock: p-retry adds none.
+          // `#askOnce` waits until `retryAt` by the shared pacing; p-retry must add no wait of its own.
           minTimeout: 0,
           maxTimeout: 0,
           shouldRetry: ({ error, retriesConsumed }) => {
@@ -185,7 +185,7 @@ class Client implements Service {
     }
   }
 
-  /** Sends once, when its turn has come. Throws `AttemptFailure` for everything but a usable answer. */
+  /** Sends the request once, when its turn has come. Throws `AttemptFailure` for everything but a usable answer. */
   async #askOnce<T extends Decoded>(request: ServiceRequest, wanted: Wanted<T>, retryAt?: number): Promise<Ok<T>> {
     const leave = await this.#turn(wanted.signal, retryAt)
     const startedAt = this.#options.now()
@@ -195,7 +195,7 @@ class Client implements Service {
     this.#traffic.inFlight += 1
     try {
       const response = await this.#send(request, dispatcher, wanted.signal)
-      // The network is free while a success is decoded; anything else is learned from first.
+      // A success gives its slot back before it is decoded; after anything else, `#learn` comes first.
       if (isSuccess(response)) leave()
       const answer = await this.#judge.judge(request, response, wanted, startedAt)
       this.#pacing.heard('well', startedAt)
@@ -228,7 +228,7 @@ class Client implements Service {
     this.#options.onResponse?.({ ...facts, contentCoding: coding, limits: limits.map(this.#scrub) })
   }
 
-  /** What one bad answer teaches about all requests. Throws `wait-too-long`. */
+  /** Applies what one bad answer shows to all requests: pacing, connections, Retry-After. Throws `wait-too-long`. */
   #learn({ outcome, detail }: AttemptFailure, startedAt: number, dispatcher: Dispatcher): void {
     const rule = RETRY_POLICY[outcome]
     if (rule.strained) this.#pacing.heard('strained', startedAt)

@@ -1,4 +1,4 @@
-// Connections to the one origin, maybe by a proxy; tells one that never came from one that broke.
+// Connections to the one origin, maybe through a proxy. Tells errors of connecting from errors on a connection.
 import type { Socket } from 'node:net'
 import type { Dispatcher, buildConnector as Undici } from 'undici'
 import { MirrorError } from '../errors.ts'
@@ -7,14 +7,14 @@ import { buildConnector, Pool, proxyAgent } from './undici.ts'
 
 export interface ConnectionOptions {
   origin: string
-  /** Connections at once. */
+  /** Most connections at once. */
   concurrency: number
   connectTimeoutMs: number
   /** URL of an HTTP proxy; none where null or absent. */
   proxy?: string | null
 }
 
-/** Our own deadline covers the whole request; undici's time-outs are between chunks only. */
+/** undici's own time-outs are off: they run between chunks; exchange.ts has one deadline for the whole request. */
 const POOL = { allowH2: false, pipelining: 1, headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: 32 * 1024 }
 
 export function openConnections(options: ConnectionOptions) {
@@ -22,7 +22,7 @@ export function openConnections(options: ConnectionOptions) {
   const connecting = new Set<Socket>()
   const open = new Set<Dispatcher>()
 
-  /** Remembers the errors of a connector, and its sockets until they are connected: undici forgets those. */
+  /** Remembers a connector's errors, and its sockets until they are connected, because undici loses track of those. */
   function watched(connector: Undici.connector): Undici.connector {
     return (target, callback) => {
       const socket = connector(target, (...result) => {
@@ -30,7 +30,7 @@ export function openConnections(options: ConnectionOptions) {
         if (result[0] !== null) connectErrors.add(result[0])
         callback(...result)
       }) as Socket | undefined
-      // The connector of a proxy tunnel returns a promise; its own sockets come by the proxy's pool.
+      // A proxy tunnel's connector returns a promise; its sockets come from the proxy's own pool.
       if (typeof socket?.destroy === 'function') connecting.add(socket)
     }
   }
@@ -70,7 +70,7 @@ export function openConnections(options: ConnectionOptions) {
   let current = add()
 
   return {
-    /** What the next request is sent on; hand it back to `suspect` when it turned out unreliable. */
+    /** The dispatcher for the next request; pass it to `suspect` where it proves unreliable. */
     current: () => current,
 
     /** Later requests take fresh connections; requests under way on these may still finish. */
@@ -81,14 +81,14 @@ export function openConnections(options: ConnectionOptions) {
       dispatcher.close().then(forget, forget)
     },
 
-    /** Whether `error` kept a connection from coming about. */
+    /** Whether `error` came from connecting, before there was a connection. */
     wasConnecting: (error: unknown): boolean => typeof error === 'object' && error !== null && connectErrors.has(error),
 
     /** Ends every connection at once, requests under way included. */
     async destroy(): Promise<void> {
       await Promise.all([...open].map((dispatcher) => dispatcher.destroy()))
       open.clear()
-      // With an error, because undici clears its connect timer only on one.
+      // With an error: otherwise undici does not clear its connect timer.
       for (const socket of connecting) socket.destroy(new Error('closed'))
     },
   }

@@ -1,4 +1,4 @@
-// One request and its answer on the wire, within one deadline. Judges nothing: says what came, or how it broke.
+// Sends one request and reads its answer, within one deadline. Judges nothing: tells what came, or how it broke.
 import type { Dispatcher } from 'undici'
 import { MirrorError } from '../errors.ts'
 import { AttemptFailure } from './attempt-failure.ts'
@@ -9,7 +9,7 @@ import { retryAfterMs } from './retry-after.ts'
 import { outcomeOfBreak } from './retry-policy.ts'
 import { request } from './undici.ts'
 
-/** Errors are told in less than this; a longer body is judged by its HTTP status alone. */
+/** Most bytes read of an error's body; where it is longer, the HTTP status alone counts. */
 const MAX_ERROR_BODY_BYTES = 64 * 1024
 
 interface HttpRequest {
@@ -25,12 +25,12 @@ interface HttpRequest {
 
 export interface HttpResponse {
   httpStatus: number
-  /** The decoded body. Of an answer other than 2xx null where it could not be had, and of a 3xx always. */
+  /** The decoded body. Null for every 3xx, and for any other error whose body could not be read. */
   body: Uint8Array<ArrayBuffer> | null
   serviceDate: number | null
-  /** How old its headers say it is, ms; 0 where nothing shows that. */
+  /** Age of the answer by its headers, ms; 0 where they show none. */
   ageMs: number
-  /** When its head came, epoch ms. */
+  /** When the head of the answer came, epoch ms. */
   receivedAt: number
   /** The wait the service asks for, ms; null where it asks for none. */
   retryAfterMs: number | null
@@ -40,13 +40,13 @@ export interface HttpResponse {
 
 interface ExchangeOptions {
   dispatcher: Dispatcher
-  /** Whether an error kept the connection from coming about. */
+  /** Whether the error came from connecting. */
   wasConnecting(error: unknown): boolean
   requestTimeoutMs: number
   maxResponseBytes: number
   signal: AbortSignal
   now(): number
-  /** An answer has begun. */
+  /** Called when an answer begins. */
   onResponse?(facts: ResponseInfo): void
 }
 
@@ -58,7 +58,7 @@ export async function exchange(question: HttpRequest, options: ExchangeOptions):
 
 async function send(question: HttpRequest, options: ExchangeOptions, signal: AbortSignal): Promise<HttpResponse> {
   const headers = ['accept', 'application/json', 'accept-encoding', ACCEPTED_CODINGS, 'user-agent', question.userAgent]
-  // No cache on the way is to answer in the service's place.
+  // No cache on the way may answer in place of the service.
   headers.push('cache-control', 'no-cache')
   if (question.body !== null) headers.push('content-type', 'application/json')
   if (question.credential !== null) headers.push(...question.credential)
@@ -69,7 +69,7 @@ async function send(question: HttpRequest, options: ExchangeOptions, signal: Abo
   const answer = await asked.catch((error) => {
     throw broken(error, options.wasConnecting(error) ? 'connect' : 'head')
   })
-  // Until somebody reads it, its errors belong to nobody.
+  // Without a listener, an error before the body is read would be uncaught.
   answer.body.on('error', () => {})
 
   const httpStatus = answer.statusCode
@@ -98,7 +98,7 @@ async function send(question: HttpRequest, options: ExchangeOptions, signal: Abo
       throw signal.aborted ? signal.reason : broken(error, 'body', httpStatus)
     }
   }
-  // The status of an error counts whether or not its body can be had.
+  // The status of an error counts whether or not its body can be read.
   const body = await read(MAX_ERROR_BODY_BYTES).catch(() => null)
   options.signal.throwIfAborted()
   return { ...reply, body }
@@ -112,7 +112,7 @@ async function readAnswer(
   try {
     const codings = codingsOf(headers['content-encoding'])
     const announced = announcedLength(headers['content-length'])
-    // Nothing of an answer that says itself that it is too large needs to come.
+    // Saves the download where the answer itself announces that it is too large.
     if (codings.length === 0 && Number(headers['content-length']) > limit) throw tooLarge(limit)
     return await readBody(body, codings, { limit, signal, announced })
   } finally {
@@ -120,7 +120,7 @@ async function readAnswer(
   }
 }
 
-/** `work` gets a signal that aborts with `late` after `ms`, or as `signal` does; it ends itself by that. */
+/** Gives `work` a signal that aborts with `late` after `ms`, or when `signal` does; `work` has to end then. */
 async function within<T>(
   ms: number,
   late: Error,
@@ -140,7 +140,7 @@ async function within<T>(
   }
 }
 
-/** What `work` comes to, or at once the reason of `signal`: work that goes on is not waited for, nor heard of again. */
+/** Settles as `work` does, or rejects at once when `signal` aborts, with its reason; the later outcome is ignored. */
 export async function orAborted<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted()
   const aborted = Promise.withResolvers<never>()
@@ -153,7 +153,7 @@ export async function orAborted<T>(work: () => Promise<T>, signal: AbortSignal):
   }
 }
 
-/** OpenSSL's own words for an answer that is no TLS name its source files. */
+/** Messages for errors of which OpenSSL's own text names its source files instead of the cause. */
 const PLAIN_WORDS: Readonly<Record<string, string>> = {
   EPROTO: 'the TLS handshake failed: is it an https service?',
   ERR_SSL_WRONG_VERSION_NUMBER: 'the port does not speak TLS: is it an http service?',

@@ -1,20 +1,20 @@
-// How old an answer is, by its headers: a cache may give again what was said before. Nothing of requests.
+// How old an answer is, by its headers: a cache may repeat an earlier answer. Knows nothing of requests.
 import { keepLatest } from '../bounded.ts'
 import { type Headers, headerText } from './response-info.ts'
 
-/** Where caches say whether they answered themselves: RFC 9211, and what proxies and CDNs sent before it. */
+/** Headers in which a cache says whether the answer is its own: RFC 9211, and what proxies and CDNs sent before it. */
 const TELLING = ['cache-status', 'x-cache', 'x-cache-status', 'x-proxy-cache', 'cf-cache-status']
-/** Such as `HIT`, `TCP_MEM_HIT`, `nginx; hit`, `Hit from cloudfront`, `STALE`. */
+/** Values that say so, such as `HIT`, `TCP_MEM_HIT`, `nginx; hit`, `Hit from cloudfront`, `STALE`. */
 const FROM_CACHE = /(?:^|[\s,;:_-])(?:hit|stale|updating)\b/i
-/** A cache that asked the service whether its answer still holds. */
+/** Says that the cache asked the service whether its stored answer still holds: so that answer is fresh. */
 const ASKED_AGAIN = /refresh|revalidated|fwd=/i
 
 /** RFC 9111 section 1.2.2: the largest delta-seconds a recipient has to know. */
 const MOST_SECONDS = 2 ** 31
-/** Where a cache says that it answered, and not how old its answer is. */
+/** The least age assumed where a cache says that it answered, but not how old its answer is. */
 const LEAST_MS = 1000
 
-/** The age an answer admits to, ms; 0 where none shows. `serviceDate`: its Date header, epoch ms. */
+/** The age that an answer's headers show, ms; 0 where they show none. `serviceDate`: its Date header, epoch ms. */
 export function admittedAgeMs(headers: Headers, serviceDate: number | null, now: number): number {
   const [, seconds] = /^\s*(\d{1,20})\s*(?:,|$)/.exec(headerText(headers.age)) ?? []
   const age = seconds === undefined ? 0 : Math.min(Number(seconds), MOST_SECONDS) * 1000
@@ -28,7 +28,7 @@ export function admittedAgeMs(headers: Headers, serviceDate: number | null, now:
 
 /** An answer as it came, for comparing with an earlier one to the same request. */
 export interface Came {
-  /** What was asked: the same for the same question. */
+  /** The request as text: equal for equal requests. */
   question: string
   serviceDate: number | null
   bytes: number
@@ -37,14 +37,14 @@ export interface Came {
   receivedAt: number
 }
 
-/** Questions that are kept in mind. */
+/** Questions whose last answer is remembered. */
 const MOST_QUESTIONS = 1000
-/** A Date header tells whole seconds, and clocks run on: the same one later than that stands still. */
+/** A Date header counts whole seconds and has to move on: one that is the same after longer than this stands still. */
 const STANDS_STILL_MS = 2500
 
 /**
- * Says how old an answer is at least because its Date header stands still: the same question, asked that much later, was
- * answered with as many bytes and the Date of the answer before. 0 where it is not so. `first`: answers of an earlier run.
+ * Tells the least age, ms, of an answer whose Date header stands still: the same question was answered, longer than
+ * `STANDS_STILL_MS` before, with the same Date and as many bytes. 0 for any other. `first`: answers of an earlier run.
  */
 export function dateWatch(first: readonly Came[] = []): (came: Came) => number {
   const earlier = new Map(first.map((came) => [came.question, came]))

@@ -65,7 +65,7 @@ export function credentialsFor(operation: 'list' | 'get', auth: Auth, key: strin
   return { header: null, query: `?${encodeURIComponent(auth.name)}=${encodeURIComponent(key)}` }
 }
 
-/** What a request carries: a key that it has, that is kept from it, or that stands behind its own prefix twice. */
+/** How a request carried the key: there is none, it was kept from this request, sent, or sent with its prefix twice. */
 export type KeySent = 'none' | 'kept' | 'sent' | 'prefixed-twice'
 
 export function keySent(operation: 'list' | 'get', auth: Auth, key: string | null): KeySent {
@@ -82,10 +82,10 @@ export function fingerprint(key: string, salt: string): string {
   return createHash('sha256').update(`${salt.length}:${salt}:${key}`).digest('hex').slice(0, 16)
 }
 
-/** So much of a key at the end of a text that was cut is taken for the key. */
+/** Where a cut text ends with at least so many first characters of the key, they are taken for the key. */
 const SHORTEST_PART = 4
 
-/** Without the key, in any case, as it is or as a query has it, also where the text was cut in the middle of it. */
+/** `text` without the key: in upper or lower case, plain or as in a query, also where the text ends within the key. */
 export function withoutKey(text: string, key: string | null): string {
   if (key === null || key === '') return text
   return [key, encodeURIComponent(key)].reduce(without, text)

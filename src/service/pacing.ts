@@ -1,4 +1,4 @@
-// What all requests of a run share: requests per second, waits asked for, adaptive concurrency. Knows no HTTP.
+// What all requests of a run share: requests per second, waits the service asks for, adaptive concurrency. No HTTP.
 import { MirrorError } from '../errors.ts'
 import { moment } from '../shown.ts'
 
@@ -10,26 +10,26 @@ export interface PacingOptions {
   requestsPerSecond: number | null
   /** A longer Retry-After ends the run instead: `wait-too-long`. */
   maxRetryAfterMs: number
-  /** Its abort rejects everything under way. */
+  /** Its abort rejects everybody who waits. */
   signal: AbortSignal
   /** Epoch ms. */
   now(): number
   /** Resolves after `ms`, or rejects as soon as `signal` aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
-  /** A wait begins: until when, epoch ms, and why. */
+  /** Called when a wait begins: until when, epoch ms, and why. */
   onWait?(untilMs: number, why: WaitReason): void
 }
 
-/** How many may be under way at once. */
+/** How many requests may be under way at once. */
 interface Allowance {
   present: number
-  /** As the slow-start threshold of TCP: up to how many went well until it was too much. */
+  /** TCP's slow-start threshold: half of how many were allowed when it was last too much. */
   threshold: number
-  /** Good answers that one more takes, for each that is under way: more with every time it was too much. */
+  /** Rounds of good answers that one more takes beyond the threshold, at least 1; doubles each time it was too much. */
   patience: number
 }
 
-/** At first the threshold is as many as are wanted. */
+/** The allowance to begin with; its threshold is the most that are wanted. */
 export function allowanceOf(present: number, most: number): Allowance {
   return { present: Math.min(present, most), threshold: most, patience: 0.5 }
 }
@@ -37,8 +37,8 @@ export function allowanceOf(present: number, most: number): Allowance {
 const MOST_PATIENCE = 16
 
 /**
- * As TCP does it: half after a strained answer; one more for each good one up to the threshold, so that a round doubles
- * it, and beyond that about one more per round. A service that bears no more than it does now is tried more and more rarely.
+ * As in TCP: a strained answer halves it; up to the threshold each good answer adds one, so that a round doubles it;
+ * beyond it, one more takes `patience` rounds, so that a service that bears no more is tried ever more rarely.
  */
 export function nextAllowance(
   { present, threshold, patience }: Allowance,
@@ -53,15 +53,15 @@ export function nextAllowance(
   return { present: Math.min(most, present + more), threshold, patience }
 }
 
-/** Requests at once in the beginning, before it is known how the service bears them. */
+/** Requests at once to begin with, until the service has shown how many it bears. */
 const FIRST = 4
 
-/** A longer timer fires at once in Node. */
+/** Node fires a longer timer at once. */
 const LONGEST_SLEEP_MS = 2 ** 31 - 1
 
 export class Pacing {
   readonly #options: PacingOptions
-  /** Between two sends, ms. */
+  /** Least time between two sends, ms. */
   readonly #interval: number
   readonly #queue: { resolve(): void; reject(reason: unknown): void }[] = []
   #allowance: Allowance
@@ -72,7 +72,7 @@ export class Pacing {
   #refusal: { error: MirrorError; until: number } | null = null
   #waited = 0
   #countedUntil = Number.NEGATIVE_INFINITY
-  /** Wakes everybody who waits; replaced after a wait that is too long, for those who come when it is over. */
+  /** Its abort wakes everybody who waits; replaced each time, for those who come later. */
   #alarm = new AbortController()
 
   constructor(options: PacingOptions) {
@@ -84,7 +84,7 @@ export class Pacing {
   }
 
   /**
-   * Resolves when a request may be sent, to what gives its slot back (calling that again does nothing).
+   * Resolves when a request may be sent, to a function that gives its slot back (a second call does nothing).
    * `notBefore`, epoch ms, is the request's own back-off. Rejects with `wait-too-long`, or the reason of the signal.
    */
   async enter(notBefore?: number): Promise<() => void> {
@@ -97,7 +97,7 @@ export class Pacing {
     await this.#takeSlot()
     const leave = this.#leaving()
     try {
-      // Whoever wakes first takes the turn in the same step; the others look again.
+      // Whoever wakes first takes the turn in the same step; the others check again.
       for (;;) {
         this.#check()
         if (now() < this.#heldUntil) await this.#waitUntil(() => this.#heldUntil)
@@ -112,7 +112,7 @@ export class Pacing {
     }
   }
 
-  /** The service asks everyone to wait. Throws `wait-too-long` beyond the limit, to all who wait as well. */
+  /** The service asks everyone to wait. Beyond the limit `wait-too-long` is thrown, here and to all who wait. */
   hold(waitMs: number): void {
     const until = this.#options.now() + waitMs
     if (waitMs > this.#options.maxRetryAfterMs) {
@@ -126,10 +126,10 @@ export class Pacing {
     this.#options.onWait?.(until, 'retry-after')
   }
 
-  /** How the service bears the load, told by a request sent at `startedAt`. */
+  /** Learns how the service bears the load, from a request that was sent at `startedAt`. */
   heard(how: 'well' | 'strained', startedAt: number): void {
     if (how === 'strained') {
-      // Requests sent before the last halving tell of the load it has already answered.
+      // The last halving already answers the load of requests that were sent before it.
       if (startedAt < this.#halvedAt) return
       this.#halvedAt = this.#options.now()
     }

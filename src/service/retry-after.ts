@@ -1,7 +1,7 @@
 // All reading of Retry-After: seconds or a date, as a wait in milliseconds. Pure.
 import { parseHttpDate } from './http-date.ts'
 
-/** A wait is never read as longer than this: a year is as good as for ever, and still a valid moment. */
+/** No wait is read as longer than this: a year is as good as for ever, and now plus a year is a valid date. */
 export const LONGEST_WAIT_MS = 366 * 24 * 60 * 60 * 1000
 
 /**

@@ -1,4 +1,4 @@
-// From what can happen to a request to what is done about it: one table, and the pure functions that find the row.
+// What can happen to a request, and what is done about it: one table, and the pure functions that find its row.
 import type { ErrorCode } from '../errors.ts'
 import type { FailureReason } from './service.ts'
 
@@ -25,7 +25,7 @@ interface RetryRule {
   /** What the caller gets once no retry is left or due: an answer of that kind, or an error of that code. */
   ends: 'ok' | 'refused' | FailureReason | ErrorCode
   retried: boolean
-  /** A sign that the service has more than it can bear: concurrency is halved. */
+  /** Whether it shows that the service has more than it can bear: then concurrency is halved. */
   strained: boolean
   /** The connection, and others opened at the same time, cannot be trusted: the retry takes a fresh one. */
   suspect: boolean
@@ -34,16 +34,16 @@ interface RetryRule {
 const calm = { strained: false, suspect: false }
 
 export const RETRY_POLICY: Readonly<Record<AttemptOutcome, RetryRule>> = {
-  // A 2xx with what was asked for; a detail without an item too, because its meaning is learned elsewhere.
+  // A 2xx with what was asked for; also a detail without an item, whose meaning is learned elsewhere.
   answered: { ends: 'ok', retried: false, ...calm },
-  // A 2xx without a byte, but for a 204 to a list.
+  // A 2xx without a body, except a 204 to a list.
   empty: { ends: 'not-json', retried: true, ...calm },
   // HTML, cut or invalid JSON, another top-level value, a content coding that nobody asked for.
   'not-json': { ends: 'not-json', retried: true, ...calm },
-  // A list whose success carries no items, or a 204 to it: so some services say that nothing stands there, and others that they cannot answer. It
-  // is believed as little as a refusal: docs/proof.md, "end".
+  // A 2xx to a list without `items`, or a 204 to it. Some services mean that nothing stands there, others that they
+  // cannot answer, so it is believed as little as a refusal: docs/proof.md, "end".
   'no-payload': { ends: 'refused', retried: false, ...calm },
-  // The same window would be as large again: the caller asks for a smaller one.
+  // Not retried: the same window would be as large again, so the caller asks for a smaller one.
   'too-large': { ends: 'too-large', retried: false, ...calm },
   // Any other 4xx.
   refused: { ends: 'refused', retried: false, ...calm },
@@ -59,7 +59,7 @@ export const RETRY_POLICY: Readonly<Record<AttemptOutcome, RetryRule>> = {
   'timed-out': { ends: 'timeout', retried: true, strained: true, suspect: true },
   // The connection ended or spoke no HTTP before the answer began.
   reset: { ends: 'reset', retried: true, strained: false, suspect: true },
-  // It ended inside the answer.
+  // The connection ended inside the answer.
   truncated: { ends: 'truncated', retried: true, strained: false, suspect: true },
   // Refused connection, unknown host, connect time-out, broken TLS handshake.
   unreachable: { ends: 'service-unreachable', retried: true, ...calm },
@@ -73,7 +73,7 @@ export function worseStatus(httpStatus: number, statusCode: number | null): numb
   return counts ? Math.max(httpStatus, statusCode) : httpStatus
 }
 
-/** The outcome of an attempt by a status; `answered` for a 2xx. */
+/** The outcome of an attempt by its status; `answered` for a 2xx. */
 export function outcomeOfStatus(operation: Operation, status: number): AttemptOutcome {
   if (status >= 200 && status < 300) return 'answered'
   if (status >= 300 && status < 400) return 'redirected'
@@ -83,10 +83,10 @@ export function outcomeOfStatus(operation: Operation, status: number): AttemptOu
   return 'failing'
 }
 
-/** What an answer amounts to, apart from its bytes. */
+/** What was read of an answer, without its bytes. */
 interface HeardAnswer {
   httpStatus: number
-  /** Of the envelope; null where there is none. */
+  /** The envelope's `statusCode`; null where there is none. */
   statusCode: number | null
   /** What a 2xx brought; of any other answer only `statusCode` matters. */
   body: 'none' | 'not-json' | 'too-much' | 'without-payload' | 'with-payload'
@@ -101,7 +101,7 @@ export function outcomeOf(operation: Operation, heard: HeardAnswer): AttemptOutc
   return heard.body === 'without-payload' && operation === 'list' ? 'no-payload' : 'answered'
 }
 
-/** Codes with which Node refuses a certificate (node:tls, "X509 certificate error codes"), and undici one of a proxy. */
+/** Codes of a certificate that Node refuses (node:tls, "X509 certificate error codes"), or undici, for a proxy. */
 const CERTIFICATE =
   /^(?:CERT_|CRL_|UNABLE_TO_|ERROR_IN_CERT_|ERROR_IN_CRL_|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH|ERR_TLS_CERT_|UND_ERR_PRX_TLS)/
 

@@ -18,13 +18,13 @@ export interface Decoded {
   hasPayload: boolean
 }
 
-/** Turns the decoded bytes of a 2xx body into a value. Throws `MirrorError` `body-invalid` for what is no JSON object. */
+/** Makes a value of the decoded bytes of a 2xx body. Throws `MirrorError` `body-invalid` where it is no JSON object. */
 export type Decode<T extends Decoded> = (raw: Uint8Array<ArrayBuffer>) => Promise<T>
 
 export interface Ok<T> {
   kind: 'ok'
   value: T
-  /** As of when the answer speaks, epoch ms of this machine: when it was asked for, less its age. */
+  /** The moment as of which the answer speaks, epoch ms of this machine: when it was asked for, less its age. */
   startedAt: number
   /** How old it is, ms, where its headers show that it came from a cache; absent where nothing shows that. */
   ageMs?: number
@@ -47,7 +47,7 @@ export interface Refused {
 
 export type FailureReason = 'status' | 'timeout' | 'reset' | 'truncated' | 'not-json' | 'too-large'
 
-/** The request kept failing after its retries: 5xx, time-outs, broken, foreign or too large bodies. A smaller one may pass. */
+/** The request failed, retries included: 5xx, time-outs, broken, foreign, too large bodies. A smaller one may pass. */
 export interface Failed {
   kind: 'failed'
   reason: FailureReason
@@ -66,7 +66,7 @@ export function ageOfAnswer(answer: Answer<unknown>): number {
 export interface Traffic {
   requests: number
   retries: number
-  /** Of the requests; absent where nobody counts them. */
+  /** Requests that got a usable answer; absent where nobody counts them. */
   succeeded?: number
   /** Bytes of bodies after decompression. */
   bytes: number
@@ -77,24 +77,24 @@ export interface Traffic {
   allowed?: number
   /** Age of the oldest answer, ms; 0 or absent where none showed that it came from a cache. */
   oldestMs?: number
-  /** Of the service's clock beside this machine's; null or absent where no answer had a Date, or caches alone did. */
+  /** The service's clock compared with this machine's; null or absent where no fresh answer had a Date. */
   skew?: Skew | null
 }
 
 export interface RequestOptions<T> {
   /** Retries after the first attempt: at most so many, and never more than are configured. */
   maxRetries?: number
-  /** Most bytes of the body of a window of more than a few tasks: fewer than configured, where fewer are expected. */
+  /** Most bytes of the body, for a window of more than a few tasks; counts only below the configured limit. */
   maxBytes?: number
-  /** Nobody wants the answer any more: rejects with its reason, sends nothing more, and hangs up where no answer is whole. */
+  /** Aborts when nobody wants the answer: the call rejects with its reason, sends no more, and hangs up mid-answer. */
   signal?: AbortSignal
-  /** Called with a value that was decoded and is no answer, such as that of an error in the envelope: nobody gets it. */
+  /** Called with a decoded value that nobody gets because it is no answer, as when the envelope holds an error. */
   discard?(value: T): void
 }
 
 /**
  * Both operations throw `MirrorError`: `service-unreachable` (no connection at all), `key-refused` (401; 403 on the
- * list), `wait-too-long` (Retry-After beyond the limit; facts.notBefore), `service-refused` (a redirect), `interrupted`.
+ * list), `wait-too-long` (Retry-After beyond the limit; facts.notBefore), `service-refused` (redirect), `interrupted`.
  */
 export interface Service {
   list<T extends Decoded>(window: Window, decode: Decode<T>, options?: RequestOptions<T>): Promise<Answer<T>>

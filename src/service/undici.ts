@@ -1,6 +1,6 @@
-// The parts of undici that are used, each by its own path: its index loads all of it, 110 modules, which takes a tenth of
-// a run that has nothing to do. The version is pinned in package.json, because these paths are none of its promises
-// (docs/decisions/undici.md).
+// The parts of undici that are used, each loaded by its own path: the index loads all 110 modules, which takes a tenth
+// of a run with nothing to do. The version is pinned in package.json, because undici makes no promise about these
+// paths (docs/decisions/undici.md).
 import { createRequire } from 'node:module'
 import type { buildConnector as connectorOf, Dispatcher, Pool as PoolOf, ProxyAgent as ProxyAgentOf } from 'undici'
 
@@ -9,7 +9,7 @@ const require = createRequire(import.meta.url)
 export const Pool = require('undici/lib/dispatcher/pool.js') as typeof PoolOf
 export const buildConnector = require('undici/lib/core/connect.js') as typeof connectorOf
 
-/** Needs what only the index gives a dispatcher, so that all of undici is loaded where there is a proxy. */
+/** Where there is a proxy, all of undici is loaded: its agent needs what only the index adds to a dispatcher. */
 export const proxyAgent = (): typeof ProxyAgentOf => (require('undici') as typeof import('undici')).ProxyAgent
 
 const ask = require('undici/lib/api/api-request.js') as Dispatcher['request']

@@ -3,5 +3,5 @@
 export const COMPRESSIONS = ['zstd', 'snappy', 'gzip', 'none'] as const
 export type Compression = (typeof COMPRESSIONS)[number]
 
-/** Those of a whole file, and what they add to its name. */
+/** Compressions of a whole file, with the suffix that each adds to its name. */
 export const SUFFIX_OF: Readonly<Partial<Record<Compression, string>>> = { none: '', gzip: '.gz', zstd: '.zst' }

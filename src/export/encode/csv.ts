@@ -1,5 +1,5 @@
-// CSV by RFC 4180: a header, CRLF behind every row, quotes doubled. The columns of Parquet; integers with all their digits,
-// moments as epoch milliseconds, JSON as text. A null is an empty cell, an empty text is `""`. Knows rows and text only.
+// CSV by RFC 4180: a header, CRLF behind every row, quotes doubled. The columns of Parquet; integers with all digits,
+// moments as epoch milliseconds, JSON as text, null as an empty cell, empty text as `""`. Knows only rows and text.
 import { positionOf } from '../read/columns.ts'
 import type { FormatCode } from './format.ts'
 import { lineFormat } from './lines.ts'
@@ -29,7 +29,7 @@ export const csv: FormatCode = lineFormat({
   idsOf(line, { columns, switches }) {
     if (columns[0]?.name !== 'id') return []
     const id = firstCell(line)
-    // The apostrophe may be the id's own.
+    // The apostrophe may be part of the id, so both readings are possible.
     const isSafe = switches.csvSafe === true && id.startsWith("'") && FORMULA.test(id.slice(1))
     return isSafe ? [id.slice(1), id] : [id]
   },

@@ -1,4 +1,4 @@
-// What the code of a format is to the export: rows become pieces, pieces a file, and a file rows again. Types only.
+// What a format's code does for the export: makes pieces of rows, files of pieces, and rows of files. Types only.
 import type { Sink } from '../publish/sink.ts'
 import type { Column, RawRow } from '../read/columns.ts'
 import type { KeyRange } from '../read/key-ranges.ts'
@@ -9,15 +9,15 @@ import type { EngineName } from './parquet/engine.ts'
 export interface Encoding {
   compression: Compression
   columns: readonly Column[]
-  /** Of Parquet. */
+  /** Parquet only. */
   engine: EngineName
   /** Recorded filters, the switches of formats.ts among them. */
   switches: Readonly<Record<string, unknown>>
 }
 
-/** Rows as they stand in a file, but for their place there; formats may add what the file has to know of them. */
+/** Rows encoded as in a file, wherever they will stand in it; formats may add what the file has to know of them. */
 export interface Encoded {
-  /** Alone in their memory, which can be handed to another thread. */
+  /** All that their buffer holds, so that it can be transferred to another thread. */
   bytes: Uint8Array
 }
 
@@ -42,13 +42,13 @@ export interface Packer<Content extends Encoded = Encoded> {
   take(rows: readonly RawRow[]): void
   /** Whether it has about as many bytes before compression as a piece may have at most. */
   readonly isFull: boolean
-  /** Gives the piece, and begins the next one. Not to be called again before it has settled. */
+  /** Returns the piece and begins the next one. Call it again only when it has settled. */
   end(): Promise<Content>
 }
 
 /** One file. */
 export interface FileWriter {
-  /** Adds a piece behind those before. Not to be called again before it has settled. */
+  /** Adds a piece behind those before. Call it again only when it has settled. */
   add(piece: Packed): Promise<void>
   /** Writes what is held back and, where the format has a place for it, `about` as names and texts. */
   close(about: Record<string, string>): Promise<void>
@@ -60,15 +60,15 @@ export interface FileWriter {
 export interface Encoder {
   /** `mostBytes`: a piece is full at about so many bytes before compression. */
   packer(encoding: Encoding, mostBytes: number): Packer
-  /** Begins a file by the program `createdBy`. Throws `usage-invalid` where it cannot write such columns or such a compression. */
+  /** Begins a file by the program `createdBy`. Throws `usage-invalid` for columns or a compression it cannot write. */
   open(sink: Sink, encoding: Encoding, createdBy: string): FileWriter
 }
 
 /** A row that was read back. */
 export interface FoundRow {
-  /** What its id can be: more than one where the format does not tell them apart; none where it has none. */
+  /** What its id may be: several where the format does not tell them apart; none where it has none. */
   ids: readonly string[]
-  /** In what it is not as `row` is written; null where it is. */
+  /** What differs from how `row` is written; null where nothing does. */
   differsFrom(row: RawRow): string | null
 }
 

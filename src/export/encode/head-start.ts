@@ -1,4 +1,4 @@
-// Packing on this thread, which begins as soon as its cut is open, while the other one still loads.
+// Packs on this thread, from the moment its cut is open, while the second thread still loads.
 import { setImmediate as breathe } from 'node:timers/promises'
 import { formatEntry } from '../formats.ts'
 import { interrupted } from '../publish/sink.ts'
@@ -31,7 +31,7 @@ export function beginPacking(cut: CutReader, { packing, limits, redact, signal }
 
   const packer = keyRangePacker(cut, redactor, packing, pause)
   const pack: PackKeyRange = async (keyRange) => (await packer)(keyRange)
-  // At once, whoever asks for the next one meanwhile. An error of the index is thrown to whoever waits for the outcome.
+  // Takes the first key range before anybody asks. An error of the index is thrown to whoever awaits the outcome.
   async function packFirst(): Promise<PackedKeyRange> {
     const { value, done } = keyRanges.next()
     return done === true ? { packed: null, rest: null } : pack(value as KeyRange)
@@ -50,9 +50,9 @@ export function beginPacking(cut: CutReader, { packing, limits, redact, signal }
     },
     /** All key ranges behind the first one. */
     keyRanges,
-    /** The first one, which is being packed; without any row it holds none. */
+    /** The outcome of the first key range, which is packed at once; it holds no row where there is none. */
     first,
-    /** Ends the packing, also in the middle of a key range. To be waited for before the cut is closed. */
+    /** Ends the packing, even in the middle of a key range. Await this before the cut is closed. */
     async stop(): Promise<void> {
       isStopped = true
       await latest.catch(() => {})

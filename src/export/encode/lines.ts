@@ -14,7 +14,7 @@ interface LineFormat {
   liner(encoding: Encoding): (row: RawRow) => string
   /** Whether a line feed between double quotes is part of a line. No other character ends a line. */
   isQuoted: boolean
-  /** What a line says, where another version may say it in other text; absent: its text is all that counts. */
+  /** What a line means, where another version may write it differently; absent: only its text counts. */
   meaningOf?(line: string): string
   /** See `FoundRow`. */
   idsOf(line: string, encoding: Encoding): readonly string[]
@@ -149,6 +149,6 @@ async function* linesIn(pieces: AsyncIterable<Buffer>, isQuoted: boolean): Async
 function unpacked(path: string, compression: Compression): Readable {
   const file = createReadStream(path, { highWaterMark: 1024 * 1024 })
   if (compression === 'none') return file
-  // Whoever stops reading early, or a fault of either, closes the file as well.
+  // `pipeline` closes the file as well, where the reader stops early or either stream fails.
   return pipeline(file, compression === 'gzip' ? createGunzip() : createZstdDecompress(), () => {})
 }

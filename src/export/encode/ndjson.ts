@@ -20,7 +20,7 @@ export const ndjson: FormatCode = lineFormat({
     return (row) => `${taskLine(row, withMeta)}\n`
   },
   isQuoted: false,
-  // Members that came to have a column stand in another place.
+  // A member that later got a column of its own stands in another place of the line.
   meaningOf: (line) => canonicalText(parseExact(line)),
   idsOf: (line) => [(JSON.parse(line) as { id: string }).id],
 })

@@ -1,17 +1,17 @@
-// Brings a whole cut, packed by one thread or by two, in order. Knows who packs what and how far ahead; nothing of formats.
+// Yields a whole cut in order, packed by one thread or two. Knows who packs what and how far ahead; nothing of formats.
 import type { KeyRange } from '../read/key-ranges.ts'
 import type { Packed } from './format.ts'
 import type { HeadStart } from './head-start.ts'
 import type { PackKeyRange } from './pieces.ts'
 
-/** Given to the other thread at once: one that it works on and one that it finds next. */
+/** Key ranges that the other thread is given at a time: one to work on, and the next one. */
 const GIVEN = 2
-/** Key ranges packed or being packed ahead of the one that is waited for: what bounds memory. */
+/** Most key ranges packed or being packed ahead of the one that is waited for; this bounds memory. */
 const AHEAD = 8
 
 /**
- * The pieces of all key ranges of `head` in their order. Whoever is free takes the next one; `there` is the other thread, if
- * there is one, and this one must let messages in from time to time. Throws what packing throws.
+ * Yields the pieces of all key ranges of `head` in order. Whichever thread is free takes the next range; `there` packs
+ * on the other thread, if any, and `here` must let its messages in from time to time. Throws what packing throws.
  */
 export async function* packInOrder(
   { first, keyRanges, pack: here }: Pick<HeadStart, 'first' | 'keyRanges' | 'pack'>,
@@ -29,7 +29,7 @@ export async function* packInOrder(
       const { value, done } = keyRanges.next()
       if (done !== true) return value as KeyRange
     } catch (error) {
-      // Thrown where its turn comes: who asks may be a message of the other thread, that nobody waits for.
+      // Thrown when its turn comes: the caller may be a message of the other thread, whose outcome nobody awaits.
       const failure = Promise.reject(error)
       failure.catch(() => {})
       outcomes.set(taken++, failure)
@@ -49,14 +49,14 @@ export async function* packInOrder(
         given--
         give()
       }
-      // A failure is thrown where its turn comes; nothing more is given then.
+      // A failure is thrown when its turn comes; from then on nothing more is given.
       outcome.then(settled, () => {})
     }
   }
 
   try {
     give()
-    // A failure of it is thrown where its turn comes.
+    // A failure of the first one is thrown when its turn comes.
     await first.catch(() => {})
     for (; ; wanted++) {
       while (!(await isSettled(outcomes.get(wanted)))) {
@@ -72,7 +72,7 @@ export async function* packInOrder(
       let { packed, rest } = await outcome
       outcomes.delete(wanted)
       if (packed !== null) yield packed
-      // What was too large for one piece: nothing else is being packed here.
+      // The rest of a range too large for one piece is packed here, where nothing else is being packed now.
       while (rest !== null) {
         ;({ packed, rest } = await here(rest))
         if (packed !== null) yield packed
@@ -80,7 +80,7 @@ export async function* packInOrder(
       give()
     }
   } finally {
-    // What was given comes back later still, when nothing may be read any more.
+    // What the other thread was given settles later still; by then nothing may be read any more.
     isOver = true
   }
 }

@@ -6,7 +6,7 @@ import { type Redactor, rowRedactor } from '../read/redact.ts'
 import type { CutReader } from '../read/rows.ts'
 import type { Encoder, Encoding, PackedKeyRange } from './format.ts'
 
-/** What is packed how, as plain data. */
+/** The format and how it is encoded, as plain data. */
 export interface Packing {
   format: Format
   encoding: Encoding
@@ -21,7 +21,7 @@ export async function encoderOf({ format, encoding }: Packing): Promise<Encoder>
   return (await codeOf(format)).encoder(encoding)
 }
 
-/** Encodes key ranges of `cut`; leaves one off at twice the usual size, so that very large tasks fit into memory. */
+/** Encodes key ranges of `cut`. Breaks one off at twice the usual size, so that very large tasks fit into memory. */
 export async function keyRangePacker(
   cut: CutReader,
   redactor: Redactor,
@@ -46,13 +46,13 @@ export async function keyRangePacker(
     }
     if (last === null) return { packed: null, rest: null }
     const rest = packer.isFull ? restOf(keyRange, rows, last) : null
-    // In order with nulls first: the ends tell both bounds.
+    // Rows are in order with nulls first, so the first and the last one tell both bounds.
     const packed = { rows, minCreatedAt: first, maxCreatedAt: createdAtOf(last), content: await packer.end() }
     return { packed, rest }
   }
 }
 
-/** What is left of it behind its first `rows` rows, of which `last` is the last. */
+/** What is left of a key range behind its first `rows` rows, the last of which is `last`. */
 function restOf(keyRange: KeyRange, rows: number, last: RawRow): KeyRange {
   if ('seqs' in keyRange) return { seqs: keyRange.seqs.slice(rows) }
   return { after: { createdAt: createdAtOf(last), id: last[ID] as string }, upTo: keyRange.upTo }

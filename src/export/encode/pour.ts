@@ -9,7 +9,7 @@ import { packInOrder } from './pack-in-order.ts'
 import type { SecondThread } from './second-thread.ts'
 import { letYoungGenerationsGrow } from './young-generations.ts'
 
-/** Who packs. */
+/** The threads that pack. */
 export interface Packers {
   /** This thread, which has begun. */
   head: HeadStart
@@ -24,10 +24,10 @@ interface Files {
   close(): Promise<unknown>
 }
 
-/** By then each thread has the room that it needs. */
+/** After so many pieces, the young generation of each thread is as large as it needs to be. */
 const GROWN_AFTER = 12
 
-/** Brings all rows and closes the files. A reader of stdout that has gone away ends it without failure. */
+/** Writes all rows and closes the files. Where the reader of stdout has gone away, this ends without a failure. */
 export async function pour(
   cut: CutReader,
   { head, second }: Packers,
@@ -44,7 +44,7 @@ export async function pour(
     stopIfAborted(signal)
     for await (const piece of packInOrder(head, second?.pack ?? null)) {
       stopIfAborted(signal)
-      // A failure is thrown by the next one, or at the end.
+      // A failure is thrown by the next `await adding`, here or at the end.
       await adding
       adding = files.add(piece)
       adding.catch(() => {})
@@ -55,7 +55,7 @@ export async function pour(
     }
     if (second !== null) {
       head.redactor.add(second.counts())
-      // It takes a while to end, and the footer is written meanwhile.
+      // Not awaited: the thread takes a while to end, and the footer is written meanwhile.
       void second.close()
     }
     await adding

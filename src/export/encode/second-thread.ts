@@ -1,4 +1,4 @@
-// The export's second thread as the main one sees it. That both read the same cut is proven: else there is none.
+// The export's second thread, as the main one sees it. Used only where both are proven to read the same cut.
 import { extname } from 'node:path'
 import { shareHandle } from '../../mirror/handles.ts'
 import { watchCommits } from '../../mirror/watch-commits.ts'
@@ -13,7 +13,7 @@ import { letScavengesSpread } from './young-generations.ts'
 
 /** The methods of the thread. */
 export type SecondWork = {
-  /** Fixes the thread's own cut; a cut of before is given up. */
+  /** Opens the thread's own cut; an earlier one is closed. */
   open(path: string, filters: Filters): void
   begin(packing: Packing, redact: readonly string[]): Promise<void>
   pack(keyRange: KeyRange): Promise<{ packed: PackedKeyRange; counts: Readonly<Record<string, number>> }>
@@ -47,20 +47,20 @@ export function startSecondThread(dbPath: string, format: Format) {
 
 export type SecondThread = ReturnType<typeof startSecondThread>
 
-/** So often it is tried to open both cuts with no commit in between. */
+/** Most attempts to open both cuts with no commit in between. */
 const TRIES = 20
 
 /** A cut, what was begun with it, and the thread that holds the same one. */
 interface Opened<Head> {
   cut: CutReader
   head: Head
-  /** null where there is none, or where commits kept coming in between: the cut is good, but the thread has another one. */
+  /** null where none was started, or where commits kept coming in between, so that its cut is another one. */
   second: SecondThread | null
 }
 
 /**
- * Opens the cut here, and in the thread that `start` gives for it, if any, which is closed where it cannot be used. `begin`
- * is what to do with a cut while the thread still loads; it is stopped where that cut is given up.
+ * Opens the cut here, and in the thread that `start` may give for it, which is closed where it cannot be used. `begin`
+ * starts work on a cut while the thread still loads; that work is stopped where its cut is given up.
  */
 export async function openCuts<Head extends { stop(): Promise<void> }>(
   path: string,

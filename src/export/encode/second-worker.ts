@@ -19,20 +19,20 @@ const work: SecondWork = {
 
   async begin(packing, redact) {
     redactor = new Redactor(redact)
-    // Nobody else is waiting on this thread.
+    // No pauses: nobody else waits for this thread.
     packer = keyRangePacker(cut as CutReader, redactor, packing, async () => {})
     await packer
   },
 
   async pack(keyRange) {
-    // What was wrong with the beginning is thrown once more.
+    // If `begin` failed, this throws its error once more.
     const pack = await (packer as Promise<PackKeyRange>)
     const packed = await pack(keyRange)
     return { packed, counts: (redactor as Redactor).counts() }
   },
 }
 
-// Before the first question is taken, and while the main thread loads the same.
+// Loaded before the first question is taken, while the main thread loads the same.
 await codeOf(workerData as Format)
 
 let before: Promise<unknown> = Promise.resolve()
@@ -45,7 +45,7 @@ serve((method, args) => {
   return answer
 })
 
-/** The memory behind it is handed over rather than copied. */
+/** Transfers the memory behind the result instead of copying it. */
 function packedMoved(result: Awaited<ReturnType<SecondWork['pack']>>): Moved {
   const { packed } = result.packed
   return new Moved(result, packed === null ? [] : [packed.content.bytes.buffer as ArrayBuffer])

@@ -25,7 +25,7 @@ interface Part {
   writer: FileWriter
 }
 
-/** Rows come in the order of `created_at, id`, nulls first; a piece holds none of two files. */
+/** Takes pieces in the order of `created_at, id`, nulls first; none may hold rows of two files. */
 export function datasetWriter(publication: PendingPublication, options: DatasetOptions) {
   const files: ManifestFile[] = []
   /** Files begun, by folder: only the partition of NULL comes twice, before the first date and after the last. */
@@ -66,7 +66,7 @@ export function datasetWriter(publication: PendingPublication, options: DatasetO
     part = null
   }
 
-  /** A piece is of one partition and no larger than a file may be. */
+  /** Whether a piece goes into the open file; it is of one partition, and no larger than a file may be. */
   function fits({ info, partition, file }: Part, { rows, maxCreatedAt }: Packed): boolean {
     const isFull =
       file.bytes >= options.fileBytes || info.rows + rows > (options.rowsPerFile ?? Number.POSITIVE_INFINITY)
@@ -74,7 +74,7 @@ export function datasetWriter(publication: PendingPublication, options: DatasetO
   }
 
   return {
-    /** Those that are ended; all once it is closed. */
+    /** The files that have ended: all of them once it is closed. */
     files,
     async add(packed: Packed): Promise<void> {
       if (part !== null && !fits(part, packed)) await end()
@@ -89,7 +89,7 @@ export function datasetWriter(publication: PendingPublication, options: DatasetO
       if (part === null && files.length === 0) await begin(null)
       await end()
     },
-    /** Frees what is open, after a failure. */
+    /** Frees what is open after a failure. */
     async discard(): Promise<void> {
       part?.writer.destroy()
       await part?.file.discard()

@@ -1,4 +1,4 @@
-// How much of this machine's disk publications take. Looks only at what the mirror has a row about, never through folders.
+// How much of this machine's disk publications take. Looks only at those in the mirror's rows, never through folders.
 import { type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Publication } from '../../mirror/tables/snapshots.ts'
@@ -9,7 +9,7 @@ export interface DiskUse {
   bytes: number
 }
 
-/** `published` is the last first; what lies in an object store is left out. */
+/** `published`: the last first. What lies in an object store is left out. */
 export function diskUse(published: readonly Publication[]): DiskUse {
   const use: DiskUse = { snapshots: 0, bytes: 0 }
   const files = new Set<string>()

@@ -1,5 +1,5 @@
-// The hidden names of what is being written, and taking away what has one. Others may be able to write the same folder: what
-// they put there, or in the place of what is ours, is neither followed nor removed.
+// The hidden names of what is being written (drafts), and their removal. Others may be able to write to the same
+// folder: what they put there, or in the place of what is ours, is neither followed nor removed.
 import { createHash, randomBytes } from 'node:crypto'
 import { constants, readFileSync, readlinkSync } from 'node:fs'
 import { lstat, open, readdir, rmdir, unlink } from 'node:fs/promises'
@@ -9,16 +9,16 @@ import { MirrorError } from '../../errors.ts'
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants
 
-/** Versions up to 1.0.0 did not say where the number of the process counts. */
+/** The first group says where the process's number counts; versions up to 1.0.0 left it out. */
 const DRAFT_NAME = /^\..+\.task-mirror-((?:[0-9a-f]+-)?)(\d+)-[0-9a-z]+\.tmp(?:-journal)?$/
-/** Where the number of this process counts: in this container since the machine was started; empty where nothing tells. */
+/** Where the number of this process counts: in this container since the machine's start; empty where nothing tells. */
 const NUMBERED_IN = placeOfNumbers()
 /** When this process began, epoch ms. */
 const BEGAN_AT = performance.timeOrigin
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** The hidden name that `path` has until it is published; the next export finds it by its pattern should this one die. */
+/** The hidden name of `path` until it is published; if this export dies, the next one finds it by its pattern. */
 export function draftPath(path: string): string {
   // A file name may have 255 bytes, the hidden one as well.
   const name = [...basename(path)].slice(0, 48).join('')
@@ -26,8 +26,8 @@ export function draftPath(path: string): string {
 }
 
 /**
- * Removes own drafts whose process is gone, or that are a day old. Of another machine or container no process can be seen: a
- * draft from there goes when nothing was written for an hour.
+ * Removes drafts of this user whose process is gone, or that are a day old. Processes of another machine or container
+ * cannot be seen: a draft from there is removed when nothing was written to it for an hour.
  */
 export async function clearLeftOvers(folder: string, now: number): Promise<void> {
   for (const name of await readdir(folder)) {
@@ -38,11 +38,11 @@ export async function clearLeftOvers(folder: string, now: number): Promise<void>
     if (found === null || found.uid !== process.geteuid?.()) continue
     const pid = Number(number)
     const isNear = numberedIn === NUMBERED_IN
-    // A draft under our own number that is older than we are is a dead one's.
+    // A draft with our own process number that is older than this process belongs to a dead one.
     const isDead = isNear && (pid === process.pid ? found.mtimeMs < BEGAN_AT : !isAlive(pid))
     if (!isDead && (ageOf(found.mtimeMs, now) ?? 0) <= (isNear ? DAY_MS : HOUR_MS)) continue
     const removed = found.isDirectory() ? removeSnapshot(path) : found.isFile() ? unlink(path) : null
-    // It may refuse to go: that is no reason to fail.
+    // A draft that cannot be removed is no reason to fail.
     await removed?.catch(() => {})
   }
 }
@@ -52,14 +52,14 @@ const SNAPSHOT_FILE = /^(part-\d{5,}\.[a-z0-9.]+|_?manifest\.json)$/
 const PARTITION_FOLDER = /^created_(month|day)=/
 
 /**
- * Removes the folder of a snapshot with what an export puts into one. Whoever may rename in the folder above can put another
- * of ours in its place at any moment: so each folder is held open while its names are removed, no link is followed, and
- * anything else in it stays. Throws what the file system throws, and `snapshot-unwritable` where something stayed.
+ * Removes the folder of a snapshot with what an export puts into one. Whoever may rename in the folder above can put
+ * another of ours in its place at any moment: so each folder is held open while its names are removed, no link is
+ * followed, and anything else stays. Throws the file system's errors, and `snapshot-unwritable` where something stayed.
  */
 export async function removeSnapshot(path: string, shown = path): Promise<void> {
   const folder = await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
   try {
-    // Only Linux has a path to what is open, whatever is at its name by now.
+    // Only Linux has a path to an open folder itself, whatever is at its name by now.
     const held = process.platform === 'linux' ? `/proc/self/fd/${folder.fd}` : path
     const entries = await readdir(held, { withFileTypes: true })
     const isOurs = ({ name }: { name: string }) => SNAPSHOT_FILE.test(name) || PARTITION_FOLDER.test(name)

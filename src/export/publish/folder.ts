@@ -1,5 +1,5 @@
-// A folder as the destination of datasets: written hidden, synced, renamed, so complete or absent. Never rows. Some programs' patterns
-// (`lake/*/**/*.parquet`) reach into hidden folders: until all files of a snapshot are whole, they have another ending.
+// A folder as the destination of datasets: written hidden, synced, renamed, so complete or absent. Never rows. Patterns
+// such as `lake/*/**/*.parquet` may reach into hidden folders: until all files are whole, they have another ending.
 import { chmod, mkdir, readdir, rename, stat, utimes } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { MirrorError } from '../../errors.ts'
@@ -32,7 +32,7 @@ export class FolderStore implements Store {
   constructor(path: string, inUse: readonly string[]) {
     this.place = resolve(path)
     this.#inUse = inUse
-    // Before hours of work, which would end there.
+    // Checked before hours of work, which would fail at their end.
     refuseInUse(join(this.place, LATEST), inUse)
   }
 
@@ -66,7 +66,7 @@ export class FolderStore implements Store {
         const file = join(hidden, name)
         await this.#explaining(() => makeFolders(dirname(file), folders))
         files.push(file)
-        // What is written below does not show in the folder's own time, by which others tell that it is alive.
+        // Others tell by the folder's own time that it is alive, and writing below it does not change that.
         await utimes(hidden, new Date(), new Date()).catch(() => {})
         return openFile(unfinished(file), join(final, name))
       },
@@ -151,7 +151,7 @@ export class FolderStore implements Store {
   }
 }
 
-/** The folders above `path` that are missing. `mkdir` with `recursive` never ends below one that takes no folders, as /proc (Node 24). */
+/** Makes folders missing above `path`. Recursive `mkdir` never ends where none can be made, as in /proc (Node 24). */
 export async function makeParents(path: string): Promise<void> {
   const parent = dirname(path)
   if (parent === path || (await stat(parent).catch(() => null)) !== null) return
@@ -159,7 +159,7 @@ export async function makeParents(path: string): Promise<void> {
   await makeMissing(parent)
 }
 
-/** `folder` and what is missing above it; `made` are those that are there. */
+/** Makes `folder` and what is missing above it; `made`: the folders that are known to be there. */
 async function makeFolders(folder: string, made: Set<string>): Promise<void> {
   if (made.has(folder)) return
   await makeFolders(dirname(folder), made)
@@ -167,7 +167,7 @@ async function makeFolders(folder: string, made: Set<string>): Promise<void> {
   made.add(folder)
 }
 
-/** With exactly this mode, whatever the umask takes away. */
+/** Makes a folder of exactly this mode, whatever the umask takes away. */
 async function makeFolder(folder: string): Promise<void> {
   await makeMissing(folder)
   await chmod(folder, FOLDER_MODE)

@@ -1,10 +1,10 @@
-// Whether an output would be written onto what the program works with: the one place that decides it.
+// Whether an output would overwrite what the program works with: the one place that decides it.
 import { realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { MirrorError } from '../../errors.ts'
 import { filesOfMirror } from '../../mirror/files.ts'
 
-/** Every file that no output may take the place of: those of the mirror at `dbPath`, the configuration and the key. */
+/** Every file that no output may replace: those of the mirror at `dbPath`, the configuration and the key. */
 export function filesInUse(dbPath: string, others: readonly string[] = []): string[] {
   return [dbPath, ...filesOfMirror(dbPath), ...others]
 }
@@ -32,14 +32,14 @@ function identityOf(file: string): string | null {
   }
 }
 
-/** The folder by its real path, the name without regard to case: there are file systems that do not tell it. */
+/** The folder by its real path, and the name in one case, because some file systems do not tell case apart. */
 function placeOf(file: string): string {
   const path = resolve(file)
   let folder = dirname(path)
   try {
     folder = realpathSync(folder)
   } catch {
-    // It is not there yet: nothing can be written over in it.
+    // The folder is not there yet: nothing in it can be overwritten.
   }
   return join(folder, basename(path)).normalize('NFC').toLowerCase()
 }

@@ -1,4 +1,4 @@
-// `_manifest.json` beside a dataset's files, `latest.json` beside snapshots: a contract, add, never rename. Pure.
+// `_manifest.json` beside a dataset's files, `latest.json` beside snapshots: a contract; add, never rename. Pure.
 import { z } from 'zod'
 import { MirrorError } from '../../errors.ts'
 import type { Verdict } from '../../task.ts'
@@ -109,7 +109,7 @@ const isInside = (path: string): boolean => path !== '' && !path.startsWith('/')
 const inside = z.string().refine(isInside)
 const number = z.int().nonnegative()
 
-// What a reader of ours relies on: whoever can write to the destination can write anything there.
+// Checks what our own readers rely on: whoever can write to the destination can put anything there.
 const MANIFEST_SHAPE = z.looseObject({
   schemaVersion: z.literal(1),
   snapshotId: z.string(),
@@ -145,7 +145,7 @@ const LATEST_SHAPE = z.looseObject({
 
 const { rawJSON } = JSON as unknown as { rawJSON(source: string): unknown }
 
-/** As UTF-8, with a line feed at the end. Integers keep all their digits. */
+/** The value as JSON in UTF-8, with a line feed at the end. Integers keep all their digits. */
 export function jsonBytes(value: Manifest | Latest): Buffer {
   const digits = (_: string, item: unknown) => (typeof item === 'bigint' ? rawJSON(String(item)) : item)
   return Buffer.from(`${JSON.stringify(value, digits, 2)}\n`)
@@ -194,7 +194,7 @@ function parseJson(bytes: Buffer, name: string): Record<string, unknown> {
   throw damaged(`${name} is not a JSON object`)
 }
 
-/** Of manifests and `latest.json`: what is added does not raise it (docs/stability.md). */
+/** Version of manifests and `latest.json`; what is added to them does not raise it (docs/stability.md). */
 const SCHEMA_VERSION = 1
 
 function refuseNewer({ schemaVersion, toolVersion }: Record<string, unknown>, name: string): void {
@@ -202,7 +202,7 @@ function refuseNewer({ schemaVersion, toolVersion }: Record<string, unknown>, na
   throw newer(name, `schema ${schemaVersion}, this one knows ${SCHEMA_VERSION}`, toolVersion)
 }
 
-/** Throws `snapshot-newer` where its files are of a kind that came later than this version. `name` is for the message. */
+/** Throws `snapshot-newer` where the files are of a kind that this version does not know. `name` is for the message. */
 export function refuseNewerFiles({ format, compression, toolVersion }: Manifest, name: string): void {
   if (!FORMAT_NAMES.includes(format)) throw newer(name, `format "${format}", unknown to this one`, toolVersion)
   if (!COMPRESSIONS.includes(compression))

@@ -25,8 +25,8 @@ export type Published = Pick<ExportResult, 'path' | 'manifest' | 'files' | 'rows
 const FILE_BYTES = 256 * 1024 * 1024
 
 /**
- * With what `latest.json` is to say of it. `now`: epoch ms. Throws what the store, the writers and the reading of the cut throw; then
- * nothing of it is left.
+ * Publishes the dataset; `entry` is what `latest.json` is to say of it. `now`: epoch ms. Throws what the store, the
+ * writers and reading the cut throw; then nothing of the dataset is left.
  */
 export async function publishDataset(
   snapshot: Snapshot,
@@ -70,8 +70,8 @@ export async function publishDataset(
 }
 
 /**
- * Has `latest.json` name what was published. Throws what the store throws; the snapshot is gone then, and `withdrawn` was called, or the
- * message names it.
+ * Has `latest.json` name what was published. Throws what the store throws: then the snapshot is gone and `withdrawn`
+ * was called, or the message names the snapshot.
  */
 export async function nameInLatest(
   store: Store,
@@ -90,8 +90,8 @@ export async function nameInLatest(
 }
 
 /**
- * Takes a snapshot away that `latest.json` could not be told of: it would lie there unknown, and another copy after every
- * attempt. False where that failed, and where `latest.json` may name it all the same, because only the answer was lost.
+ * Removes a snapshot that `latest.json` could not name: it would lie there unknown, with one more after every attempt.
+ * False where that failed, or where `latest.json` may name it all the same, because only the answer was lost.
  */
 async function isWithdrawn(store: Store, snapshotId: string): Promise<boolean> {
   try {
@@ -114,7 +114,7 @@ function notLatest(path: string, error: unknown): unknown {
   })
 }
 
-/** Throws `usage-invalid`: nobody could read it, us included. */
+/** Throws `usage-invalid` for a manifest so large that nobody could read it, this program included. */
 function refuseTooLarge({ length }: Buffer): void {
   if (length <= MOST_BYTES) return
   throw new MirrorError(
@@ -126,7 +126,7 @@ function refuseTooLarge({ length }: Buffer): void {
   )
 }
 
-/** What `latest.json` of a destination says; null where there is none. Throws `snapshot-damaged` and `snapshot-newer`. */
+/** What a destination's `latest.json` says; null where there is none. Throws `snapshot-damaged`, `snapshot-newer`. */
 export async function readLatest(store: Store): Promise<Latest | null> {
   return latestOf(store, await store.read(LATEST))
 }

@@ -11,29 +11,29 @@ import type { Sink } from './sink.ts'
 
 /** A file that is written once. */
 export interface OutputFile extends Sink {
-  /** Makes what was written durable under the file's own name, a draft in the place of what it is for. Call once. */
+  /** Makes what was written durable under the final name: a draft replaces what is there. Call once. */
   finish(): Promise<void>
-  /** Gives the file up: what was written need not stay, of a draft nothing does. Harmless after `finish`. */
+  /** Gives the file up: what was written may stay, but nothing of a draft does. Harmless after `finish`. */
   discard(): Promise<void>
-  /** Of the bytes written, hex. Call once, after the last write. */
+  /** SHA-256 of the bytes written, hex. Call once, after the last write. */
   sha256(): string
 }
 
 interface DraftOptions {
   /** Epoch ms; where absent, no drafts of dead exports are cleared away. */
   now?: number
-  /** What it must not take the place of, see `filesInUse`. */
+  /** Files that it must not replace, see `filesInUse`. */
   inUse: readonly string[]
   mode?: number
 }
 
-/** Of what is published: tasks are nobody else's business. */
+/** Mode of what is published: tasks are nobody else's business. */
 export const FILE_MODE = 0o600
 
 /**
  * Begins a draft for `path` and clears away those of dead exports in the same folder.
- * Throws `usage-invalid` where something stands at `path` that is no file (a rename would replace a device or pipe) or is
- * in use, `snapshot-unwritable` or `disk-full`.
+ * Throws `usage-invalid` where something stands at `path` that is no file (a rename would replace a device or pipe) or
+ * is in use, `snapshot-unwritable` or `disk-full`.
  */
 export async function openDraft(path: string, { now, inUse, mode = FILE_MODE }: DraftOptions): Promise<OutputFile> {
   const draft = draftPath(path)
@@ -73,12 +73,12 @@ export async function openDraft(path: string, { now, inUse, mode = FILE_MODE }: 
   }
 }
 
-/** A small file at once, by a draft. Throws as `openDraft`. */
+/** Publishes a small file at once, through a draft. Throws as `openDraft`. */
 export async function publishFile(path: string, bytes: Uint8Array, options: DraftOptions): Promise<void> {
   await writeWhole(await openDraft(path, options), bytes)
 }
 
-/** All that a file has. */
+/** Writes all that the file is to hold, and finishes it. */
 export async function writeWhole(file: OutputFile, bytes: Uint8Array): Promise<void> {
   try {
     await file.write(bytes)
@@ -88,7 +88,7 @@ export async function writeWhole(file: OutputFile, bytes: Uint8Array): Promise<v
   }
 }
 
-/** So much is brought to the disk while more is written, so that little is left to wait for at the end. */
+/** After so many bytes a sync begins while more are written, so that little is left to sync at the end. */
 const SYNCED_BEHIND_BYTES = 4 * 1024 * 1024
 
 /** Creates the file `path` for writing; errors name `shown`. Throws `snapshot-unwritable` or `disk-full`. */
@@ -103,7 +103,7 @@ export async function openFile(path: string, shown: string, mode = FILE_MODE): P
   let syncing: Promise<void> | null = null
   let failure: unknown = null
 
-  /** A disk tells a failure once: it is kept for `finish`. */
+  /** Syncs in the background. A disk reports a failure only once, so it is kept for `finish`. */
   async function syncBehind(): Promise<void> {
     await file.datasync().catch((error: unknown) => {
       failure ??= error
@@ -111,7 +111,7 @@ export async function openFile(path: string, shown: string, mode = FILE_MODE): P
     syncing = null
   }
 
-  /** Closes the file whatever happens; the first error counts. */
+  /** Closes the file; calling it again does nothing. */
   async function close(): Promise<void> {
     if (!isOpen) return
     isOpen = false
@@ -198,7 +198,7 @@ export function explainSnapshot(path: string, error: unknown): unknown {
   })
 }
 
-/** Throws `snapshot-unwritable` where it cannot be told: for want of a right, or because a link leads to itself. */
+/** Whether a folder is there. Throws `snapshot-unwritable` where a right is missing, or a link leads to itself. */
 export function isFolder(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false

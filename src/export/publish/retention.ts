@@ -1,4 +1,4 @@
-// Which snapshots `--keep` lets go, which is decided by manifests alone, and how they go after a publication.
+// Which snapshots `--keep` lets go, decided by manifests alone, and how they are removed after a publication.
 import { ageOf } from '../../clock.ts'
 import { isMirrorError, MirrorError } from '../../errors.ts'
 import { begunAt } from '../../mirror/tables/snapshots.ts'
@@ -11,10 +11,9 @@ import { readManifest, type Store } from './store.ts'
 export type Kept = Pick<Manifest, 'snapshotId' | 'kind' | 'buildsOn' | 'lastFullWalk' | 'filters' | 'format'>
 
 /**
- * Names of the snapshots to remove so that the newest `keep` stay. Beyond those stay: whatever a kept one builds on, the
- * last full one of every kind (format and filters, but for bounds of createdAt), the last of these that followed a complete walk,
- * and what the next feed of every kind goes on from.
- * `published` is in the order of publication, oldest first.
+ * Names of the snapshots to remove so that the newest `keep` stay. These stay as well: whatever a kept one builds on,
+ * the last full one of each kind (format and filters, but for bounds of createdAt), the last of these that followed a
+ * complete walk, and what the next feed of each kind goes on from. `published`: the oldest publication first.
  */
 export function expired(published: readonly Kept[], keep: number): string[] {
   const byId = new Map(published.map((one) => [one.snapshotId, one]))
@@ -41,10 +40,10 @@ export function expired(published: readonly Kept[], keep: number): string[] {
 }
 
 /**
- * Removes what `keep` lets go. What has no manifest is left alone: it is being written, or it is not ours. So is what has a
- * damaged one, and that is said. The new snapshot is published: what keeps old ones from going is said, never thrown. One
- * that is dated later than `now` (epoch ms), because a clock was wrong, counts as older than all others: it would be the
- * newest for ever.
+ * Removes what `keep` lets go. What has no manifest is left alone: it is being written, or it is not ours. So is what
+ * has a damaged one, which is reported. The new snapshot is published by now: what keeps old ones from being removed is
+ * reported, never thrown. A snapshot dated later than `now` (epoch ms), by a wrong clock, counts as older than all
+ * others: else it would be the newest for ever.
  */
 export async function removeExpired(
   store: Store,
@@ -64,7 +63,7 @@ export async function removeExpired(
         const manifest = parseManifest(found.bytes, `${store.place}/${found.name}`)
         if (manifest.snapshotId === id) published.push(manifest)
       } catch (error) {
-        // It would keep all others from going, for ever.
+        // A damaged manifest must not keep all others from being removed for ever.
         if (!isMirrorError(error, 'snapshot-damaged')) throw error
         why ??= error.message
       }

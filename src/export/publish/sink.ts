@@ -68,9 +68,9 @@ function explainStream(error: Error): Error {
 }
 
 export interface ClosableSink extends Pick<Sink, 'write'> {
-  /** Brings what is still held back into the sink below. */
+  /** Writes what is still held back to the sink below. */
   close(): Promise<void>
-  /** Frees the compressor without bringing anything. */
+  /** Frees the compressor without writing anything. */
   destroy(): void
 }
 
@@ -79,7 +79,7 @@ export function compressingSink(below: Sink, compression: Compression): Closable
   if (compression === 'none') return { write: (piece) => below.write(piece), close: async () => {}, destroy: () => {} }
   const transform = compression === 'gzip' ? createGzip({ level: 6 }) : createZstdCompress()
   const drained = drain()
-  // Seen by the next write or by close; until then it is nobody's.
+  // The next write or `close` throws its error; until then nobody would handle it.
   drained.catch(() => {})
   async function drain(): Promise<void> {
     for await (const piece of transform) await below.write(piece as Buffer)

@@ -12,8 +12,8 @@ export interface Store {
   /** The bytes of a small file below the destination; null where there is none. Throws beyond `MOST_BYTES`. */
   read(name: string): Promise<Buffer | null>
   /**
-   * Replaces a small file by what `next` makes of it (null: none); asks again where somebody else was quicker, but that
-   * cannot be told in a folder, nor in object storage without conditions: there the last one wins.
+   * Replaces a small file by what `next` makes of it (null: none); asks `next` again where somebody else was quicker. A
+   * folder, and object storage without conditions, cannot tell that: there the last one wins.
    */
   update(name: string, next: (before: Buffer | null) => Buffer): Promise<void>
   /** Names of the snapshots that are there or being written, in order. */
@@ -22,9 +22,9 @@ export interface Store {
   partitions(): Promise<string[]>
   /** Names of all files of a snapshot, below its folder; empty where there is no such snapshot. */
   filesOf(snapshotId: string): Promise<string[]>
-  /** A file that ought to have `bytes` as one of this machine's file system; null where there is none. Call `done` after use. */
+  /** Path of a file that ought to have `bytes`, or of a local copy; null where there is none. Call `done` after use. */
   localFile(name: string, bytes: number): Promise<{ path: string; done(): Promise<void> } | null>
-  /** Takes a snapshot away: first from sight, then its files. */
+  /** Removes a snapshot: first makes it invisible, then removes its files. */
   remove(snapshotId: string): Promise<void>
   close(): void
 }
@@ -42,22 +42,22 @@ export interface S3Settings {
 export interface PendingPublication {
   /** Begins the file `name`, such as `created_month=2026-11/part-00000.parquet`. One at a time. */
   open(name: string): Promise<OutputFile>
-  /** Makes everything durable and the snapshot visible, the manifest last. Afterwards it is published, whatever happens. */
+  /** Makes all durable, and the snapshot visible by the manifest at last. From then on it is published for good. */
   publish(manifest: Buffer): Promise<void>
   /** Removes what was written. Harmless after `publish`. */
   discard(): Promise<void>
 }
 
-/** Readers of folders (Spark, pandas, pyarrow, Trino) pass over names that begin with `_`; any other they take for data. */
+/** Readers of folders (Spark, pandas, pyarrow, Trino) skip names that begin with `_`; all others they take for data. */
 export const MANIFEST = '_manifest.json'
-/** The name it has now, and the one that 0.1.0 gave it. */
+/** The manifest's name now, and the one that 0.1.0 gave it. */
 export const MANIFEST_NAMES: readonly string[] = [MANIFEST, 'manifest.json']
 export const LATEST = 'latest.json'
 
-/** What a small file may have: a manifest of 150,000 files. Others may have put there what never ends. */
+/** Most bytes of a small file: a manifest of 150,000 files. Others may have put something there that never ends. */
 export const MOST_BYTES = 64 * 1024 * 1024
 
-/** Of a small file that cannot be one of ours; `what` goes behind its name. */
+/** The error for a small file that cannot be one of ours; in the message, `what` goes behind its name. */
 export function unreadable(name: string, what: string): MirrorError {
   return new MirrorError('snapshot-damaged', `${name} ${what}`, {
     hint: 'Find out who has put it there and remove it, then publish the snapshot again.',

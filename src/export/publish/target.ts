@@ -46,7 +46,7 @@ export function isUrl(out: string): boolean {
   return /^(s3:|[a-z][a-z0-9+.-]+:\/\/)/i.test(out)
 }
 
-/** `isFolder`: one stands at `out`. Throws `usage-invalid` where nothing tells the format or parts do not fit. */
+/** `isFolder`: there is one at `out`. Throws `usage-invalid` where nothing tells the format or parts do not fit. */
 export function targetOf(out: string, format?: Format, compression?: Compression, isFolder = false): Target {
   if (out === '') throw refused('The snapshot has no name', 'Name a file or a folder with --out, or - for stdout.')
   const isS3 = /^s3:/i.test(out)
@@ -70,7 +70,7 @@ export function targetOf(out: string, format?: Format, compression?: Compression
     throw refused(`${title} cannot be compressed with ${packed}`, `Use ${listed(compressions, 'or')}.`)
   }
   const told = ending?.compression ?? packed
-  // Programs go by the ending.
+  // Programs choose the format by the ending, so it has to be true.
   if (ending !== undefined && (ending.format !== chosen || told !== packed)) {
     const asked = ending.format === chosen ? `--compression ${packed}` : `--format ${chosen}`
     throw refused(

@@ -3,7 +3,7 @@ import { MirrorError } from '../../errors.ts'
 import { COLUMNS_BY_NUMBER, FIRST_COLUMNS, type TaskColumn } from '../../task/columns.ts'
 
 /**
- * utf8: any text; json: JSON text; int64: any 64-bit integer; timestamp_ms: a 64-bit integer of epoch milliseconds, UTC;
+ * utf8: any text; json: JSON text; int64: any 64-bit integer; timestamp_ms: a 64-bit integer, epoch milliseconds, UTC;
  * variant: JSON text that a format with a type for such values writes in that type.
  */
 export type ColumnKind = 'utf8' | 'json' | 'int64' | 'timestamp_ms' | 'variant'
@@ -21,7 +21,7 @@ export interface Column {
   key: boolean
 }
 
-/** A row as SQLite gives it: one value per entry of `COLUMNS`, in that order; integers are `bigint`, whatever their size. */
+/** A row as SQLite gives it: one value per entry of `COLUMNS`, in that order; integers of any size are `bigint`. */
 export type RawRow = (string | bigint | null)[]
 
 const KIND_OF: Record<TaskColumn['kind'], ColumnKind> = {
@@ -39,8 +39,8 @@ const ofMirror = (name: string, kind: ColumnKind, nullable: boolean): Column => 
 })
 
 /**
- * Every column of `tasks` but `seq` (a row number of this mirror), the hashes and `read_at` (bookkeeping of the sync). What
- * came later stands behind all others, as in the table: whoever reads CSV by position goes on.
+ * Every column of `tasks` but `seq` (a row number of this mirror), the hashes and `read_at` (bookkeeping of the sync).
+ * What came later stands behind all others, as in the table: whoever reads CSV by position goes on.
  */
 export const COLUMNS: readonly Column[] = [
   ...COLUMNS_BY_NUMBER.slice(0, FIRST_COLUMNS).map(ofTask),

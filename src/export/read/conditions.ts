@@ -3,7 +3,7 @@ import type { InvalidJson } from './invalid-json.ts'
 
 type Bound = bigint | string
 
-/** What rows must fulfil, all of it, and what is bound to that. */
+/** Conditions, all of which rows must fulfil, and the values that are bound to them. */
 export interface Conditions {
   readonly terms: readonly string[]
   readonly bounds: readonly Bound[]
@@ -24,7 +24,7 @@ export interface Filters {
   invalidJson?: InvalidJson
 }
 
-/** Those that are given. */
+/** The conditions given, without nulls. */
 export function conditions(...given: ([term: string, ...bounds: Bound[]] | null)[]): Conditions {
   const some = given.filter((one) => one !== null)
   return { terms: some.map(([term]) => term), bounds: some.flatMap(([, ...bounds]) => bounds) }

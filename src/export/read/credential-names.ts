@@ -6,7 +6,7 @@ const WORDS: ReadonlySet<string> = new Set([
   ...'cookie session sessionid sid signature sig accesskey authkey secretkey privatekey'.split(' '),
 ])
 
-/** The same of words that end so, such as `accesstoken`, `passwords` and `authentification`. */
+/** Endings of words that have the same effect, such as `accesstoken`, `passwords` and `authentification`. */
 const ENDING = /(?:token|apikey|secret|password|passwd|authenti(?:fi)?cation|authori[sz]ation)$/
 
 /** Words before `key` that make it the name of something else. */
@@ -14,7 +14,7 @@ const OTHER_KEYS: ReadonlySet<string> = new Set(
   'idempotency surrogate cache websocket socket partition sort primary foreign routing'.split(' '),
 )
 
-/** No header or parameter that matters is longer; what is would only cost time. */
+/** Longest name that is looked at: no header or parameter that matters is longer. */
 const LONGEST = 256
 
 /** `name` as it stands, any case: `X-Auth-Token`, `apiKey`, `X-Amz-Signature`. */
@@ -27,7 +27,7 @@ export function isCredentialName(name: string): boolean {
     .filter((word) => word !== '')
   while (words.length > 1 && /^\d+$/.test(words.at(-1)!)) words.pop()
   const last = singular(words.at(-1) ?? '')
-  // Many keys without a word before them are those of anything.
+  // `keys` by itself may be the keys of anything.
   if (last === 'key' && (words.length > 1 || !words[0]!.endsWith('s'))) return !OTHER_KEYS.has(words.at(-2) ?? '')
   return words.some((word) => WORDS.has(word) || WORDS.has(singular(word)) || ENDING.test(singular(word)))
 }

@@ -14,13 +14,13 @@ interface Between {
   upTo: Place | null
 }
 
-/** What is read and encoded at a time: a stretch of the order, or, where few of many rows are wanted, their `seq` in order. */
+/** What is read and encoded at a time: a stretch of the order or, where few rows of many are wanted, their `seq`s. */
 export type KeyRange = Between | { seqs: readonly bigint[] }
 
 /** Below every other `created_at` there can be. */
 const LEAST_INTEGER = -(2n ** 63n)
 
-/** The conditions of a stretch, as one after another goes by the index: rows without `createdAt` come first. */
+/** The conditions of a stretch, one after another as the index has the rows: those without `createdAt` come first. */
 export function conditionsOf({ after, upTo }: Between, range: Conditions): Conditions[] {
   const found: Conditions[] = []
   if (after === null || after.createdAt === null) {
@@ -41,7 +41,7 @@ export function conditionsOf({ after, upTo }: Between, range: Conditions): Condi
   return [...found, both(range, dated)]
 }
 
-/** Goes through the wanted rows in their order. */
+/** Steps through the wanted rows in their order. */
 interface Cursor {
   /** `createdAt` of the row that it stands before, which need not be a wanted one; undefined at the end. */
   createdAt(): bigint | null | undefined
@@ -53,13 +53,13 @@ interface Cursor {
 export interface Index {
   first(conditions: Conditions): Place | null
   /**
-   * Up to the `nth` wanted row, from 1, or to where so many rows were looked at that it is enough: `upTo` is null where all
-   * were. `rows` are the wanted ones.
+   * Steps to the `nth` wanted row, from 1, or to where enough rows were looked at; `upTo` is null where all were.
+   * `rows`: how many of them are wanted.
    */
   forward(conditions: Conditions, nth: number): { upTo: Place | null; rows: number }
 }
 
-/** Found row by row as it is asked. */
+/** A cursor that finds its rows in the index, as it is asked. */
 export function indexCursor(index: Index, range: Conditions): Cursor {
   let after: Place | null = null
   let isOver = false
@@ -76,7 +76,7 @@ export function indexCursor(index: Index, range: Conditions): Cursor {
     take(most, before) {
       let rows = 0
       let upTo: Place | null = null
-      // No id is empty: nothing stands at this place, and all from that createdAt on stands behind it.
+      // No id is empty, so no row stands at this place, and all rows from that createdAt on stand behind it.
       const end = before === null ? null : { createdAt: before, id: '' }
       for (const stretch of conditionsOf({ after, upTo: end }, range)) {
         const found = index.forward(stretch, most - rows)
@@ -93,7 +93,7 @@ export function indexCursor(index: Index, range: Conditions): Cursor {
   }
 }
 
-/** Of few, listed beforehand in their order. */
+/** One of few changed rows, listed beforehand in their order. */
 export interface ChangedRow {
   seq: bigint
   createdAt: bigint | null

@@ -7,7 +7,7 @@ const COLON = 0x3a
 const COMMA = 0x2c
 const BACKSLASH = 0x5c
 
-/** What becomes of a member: kept, or its value (JSON text) replaced; null where the text is to be parsed for it. */
+/** A member is kept, its value (JSON text) is replaced by what the function gives, or the text is to be parsed. */
 export type Redaction = 'kept' | 'parse' | ((value: string) => string)
 
 /** The text with values replaced as `judge` says of their names, or null where it is of another form. */
@@ -38,7 +38,7 @@ export function redactFlat(text: string, judge: (name: string) => Redaction): st
   }
 }
 
-/** Behind the string that begins at `at`; 0 where it has no end. */
+/** The end of the string that begins at `at`; 0 where it has none. */
 function quoteAfter(text: string, at: number): number {
   return text.indexOf('"', at + 1) + 1
 }

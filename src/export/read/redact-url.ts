@@ -1,5 +1,5 @@
-// Takes user, password and known credentials out of URLs: one, as the WHATWG parser reads it, those inside it, and those
-// anywhere in a text. What it does not know it leaves as it is. Linear.
+// Takes user, password and known credentials out of a URL, as the WHATWG parser reads it, of those inside it, and of
+// those anywhere in a text. Leaves what it does not know as it is. Linear.
 import { isCredentialName } from './credential-names.ts'
 
 const REDACTED = '[redacted]'
@@ -7,7 +7,7 @@ const REDACTED = '[redacted]'
 /** Schemes of the standard in which a backslash is a slash (https://url.spec.whatwg.org/#special-scheme). */
 const SPECIAL: ReadonlySet<string> = new Set(['http', 'https', 'ws', 'wss', 'ftp', 'file'])
 
-/** What a text has somewhere if there is anything to take out of it. */
+/** A text with anything to take out has one of these. */
 const MAYBE = /[@?#%]/
 
 /** `url` without credentials, absolute or relative; the same string where it has none. */
@@ -27,12 +27,12 @@ export function redactUrls(text: string): string {
   return WHOLE.test(asParsed(text)) ? redactUrl(text) : withoutNested(text, IN_TEXT)
 }
 
-/** Line breaks and tabs are nothing to the parser, wherever they stand. */
+/** The parser ignores line breaks and tabs, wherever they stand. */
 function asParsed(url: string): string {
   return /[\t\n\r]/.test(url) ? url.replaceAll(/[\t\n\r]/g, '') : url
 }
 
-/** Without the user of the URL that the text is. */
+/** The text, which is a URL, without its user and password. */
 function withoutUser(text: string): string {
   const scheme = /^[\0- ]*([a-z][a-z0-9+.-]*):/i.exec(text)
   const isSpecial = scheme !== null && SPECIAL.has(scheme[1]!.toLowerCase())
@@ -55,9 +55,9 @@ function ends(code: number, isSpecial: boolean): boolean {
   return code === 0x2f || code === 0x3f || code === 0x23 || (isSpecial && code === 0x5c)
 }
 
-/** How delimiters look in a URL that is so many times percent-encoded, as the value of a parameter is once, by part. */
+/** Patterns of the delimiters in a URL that is percent-encoded a number of times: once in a parameter's value. */
 interface Spelling {
-  /** Where an authority begins; its group is there in a special scheme. */
+  /** Where an authority begins; the group has matched where the scheme is special. */
   start: RegExp
   end: RegExp
   endOfSpecial: RegExp
@@ -67,14 +67,14 @@ interface Spelling {
   endOfValue: RegExp
 }
 
-/** As often is a URL encoded inside others at most. */
+/** How often a URL inside others is encoded at most. */
 const MOST_TIMES = 3
 
 const IN_URL = spellings('', '')
-/** There a URL ends at a quote, say, and its authority at white space too. */
+/** In a text, a URL also ends at < > or a quote, and its authority at white space too. */
 const IN_TEXT = spellings('<>"', '\\s<>"\'')
 
-/** `ofValue`, `ofAuthority`: characters that end these besides. */
+/** `ofValue`, `ofAuthority`: more characters that end these. */
 function spellings(ofValue: string, ofAuthority: string): readonly Spelling[] {
   return Array.from({ length: MOST_TIMES + 1 }, (_, times) => {
     // Some encoders leave a slash, say, as it is: whatever is encoded less often counts too.
@@ -85,9 +85,9 @@ function spellings(ofValue: string, ofAuthority: string): readonly Spelling[] {
     const anySlash = spelled('[/\\\\]', '2f|5c')
     const colon = spelled(':', '3a')
     const equals = spelled('=', '3d')
-    // A host that is encoded may have an @ that is: only where the delimiters in front of it are encoded as well.
+    // A host may have an encoded @, so the delimiters in front of it have to be encoded as well.
     const encoded = times === 0 ? '' : '(?!:?//)'
-    // A parameter behind the one whose value the URL is.
+    // The next parameter, behind the one whose value is the URL.
     const another = `${spelled('&', '26')}(?=[^&=@:/?#%\\s]*${equals})`
     const end = (slashes: string) => one(`${slashes}|${spelled('[?#]', '3f|23')}|${another}|[${ofAuthority}]`)
     return {
@@ -122,7 +122,7 @@ function withoutUsers(text: string, spelling: Spelling): string {
     const found = nextOf(spelling.start, text, from)
     if (found === null) return kept === 0 ? text : redacted + text.slice(kept)
     const start = found.index + found[0].length
-    // An authority that begins inside another one ends with it at the latest: none is looked at twice.
+    // The next search begins behind the authority: one inside another ends with it at the latest, none is read twice.
     from = nextOf(found[1] === undefined ? spelling.end : spelling.endOfSpecial, text, start)?.index ?? text.length
     const at = lastAt(text.slice(start, from), spelling.at)
     if (at <= 0) continue
@@ -137,7 +137,7 @@ function lastAt(authority: string, at: RegExp): number {
   return last
 }
 
-/** Without the values of parameters that are named like credentials. They are in query or fragment. */
+/** Without the values of parameters that are named like credentials, in query or fragment. */
 function withoutParameters(text: string, spelling: Spelling): string {
   let redacted = ''
   let kept = 0
@@ -148,7 +148,7 @@ function withoutParameters(text: string, spelling: Spelling): string {
     if (found === null) return kept === 0 ? text : redacted + text.slice(kept)
     from = found.index + found[0].length
     if (found[1] === undefined) {
-      // The first one is a question mark or a number sign.
+      // The parameters begin behind a question mark or a number sign.
       isQuery ||= !/^[&;]|(?:26|3b)$/i.test(found[0])
       name = isQuery ? from : -1
       continue
@@ -170,10 +170,10 @@ function nextOf(pattern: RegExp, text: string, from: number): RegExpExecArray | 
   return pattern.exec(text)
 }
 
-/** No name that is longer once it is decoded matters, see `isCredentialName`. */
+/** A name that is longer once it is decoded does not matter, see `isCredentialName`. */
 const LONGEST_NAME = 4096
 
-/** A name as a server reads it, but for characters beyond ASCII, which no credential has in its name. */
+/** A name as a server reads it, except characters beyond ASCII, which no credential has in its name. */
 function decoded(name: string): string {
   let read = name
   for (let times = 0; times <= MOST_TIMES && read.length <= LONGEST_NAME && read.includes('%'); times++) {

@@ -18,14 +18,14 @@ import {
 } from './key-ranges.ts'
 import type { FileLimits } from './partition.ts'
 
-/** Up to so many changed rows are looked up one by one; beyond, or beyond a quarter of the mirror, it is read through. */
+/** Most changed rows looked up one by one; for more, or over a quarter of the mirror, the mirror is read through. */
 const MOST_LOOKED_UP = 200_000
 
-/** Small enough that rows are forgotten while they are young, which halves the heap; large enough to cost nothing. */
+/** Small enough that rows die in V8's young generation, which halves the heap; large enough to cost nothing. */
 const BATCH_BYTES = 64 * 1024
 const BATCH_ROWS = 1_000
 
-/** Of the whole list, while the walk went on. `verify --proof` judges the evidence of that walk anew. */
+/** The proof of a full walk, of the whole list. `verify --proof` judges the evidence of that walk anew. */
 export interface Proof {
   walkId: number
   /** Epoch ms. */
@@ -50,14 +50,14 @@ const STATUSES = `SELECT DISTINCT system_status FROM tasks WHERE system_status I
 
 const TEXTS = COLUMNS.flatMap(({ kind }, i) => (kind === 'int64' || kind === 'timestamp_ms' ? [] : [i]))
 
-/** Of a key range, however large the rows are. */
+/** Least rows of a key range, however large they are. */
 const LEAST_ROWS = 4
-/** So many rows are looked at for one that is wanted, then a key range ends: no statement takes much longer than others. */
+/** Rows looked at per wanted row before a key range ends, so that no statement takes much longer than others. */
 const MOST_PASSED_OVER = 32
 
 /** The index is named so that no plan can ever sort the whole mirror. */
 const BY_MOMENT = 'tasks INDEXED BY tasks_created_at'
-/** The columns that rows are wanted by. */
+/** The columns that the conditions on wanted rows name. */
 const SIFTED_BY = 'system_status, deleted_at, change_seq'
 const NO_LIMITS: FileLimits = { partitionBy: 'none', rowsPerFile: null }
 const EVERY_ROW = conditions()
@@ -99,7 +99,7 @@ export class CutReader {
     this.#range = rangeOf(filters)
     this.#wanted = wantedOf(filters)
     this.#replaces = filters.invalidJson === 'replace'
-    // Read once from one end to the other, pages are hardly needed twice.
+    // A small cache is enough: read once from one end to the other, pages are hardly needed twice.
     db.pragma('cache_size = -4096')
     db.exec('BEGIN')
     // The first SELECT of the transaction takes SQLite's snapshot: from here on, later commits are invisible.
@@ -152,7 +152,7 @@ export class CutReader {
     return this.#count('tasks INDEXED BY tasks_deleted_at', both(this.#range, conditions(['deleted_at IS NOT NULL'])))
   }
 
-  /** Rows the batches will bring; null where that takes reading them, that is with `statuses`. */
+  /** Number of rows that the batches will bring; null where only reading them would tell. */
   total(): number | null {
     if (this.#filters.statuses) return null
     if (hasSince(this.#filters))
@@ -181,7 +181,7 @@ export class CutReader {
   *keyRanges(bytes: number, limits: FileLimits = NO_LIMITS): Generator<KeyRange, void, void> {
     const rows = Math.max(Math.round(bytes / this.#rowBytes()), LEAST_ROWS)
     if (this.#changedFew() !== null) return yield* keyRangesOf(listCursor(this.#changedRows()), rows, limits)
-    // Tombstones are few: unless rows are to be counted, it is enough to know how many.
+    // Tombstones are few: unless rows are to be counted exactly, their number is enough.
     const isExact = limits.rowsPerFile !== null || hasSince(this.#filters) || Boolean(this.#filters.statuses)
     const share = isExact ? 1 : (this.total() ?? 0) / Math.max(this.#count('tasks', this.#range), 1)
     const read = Math.max(Math.round(rows / Math.max(share, 0.1)), LEAST_ROWS)
@@ -197,7 +197,7 @@ export class CutReader {
     return explaining(this.#path, () => listing.all(...bounds) as ChangedRow[])
   }
 
-  /** The index of `created_at, id`, of which rows are wanted that fulfil `sift`; `most` are looked at for a key range. */
+  /** The index of `created_at, id`, with rows wanted that fulfil `sift`; `most` are looked at for a key range. */
   #indexOf(sift: Conditions, most: number): Index {
     const isSifted = sift.terms.length > 0
 
@@ -214,7 +214,7 @@ export class CutReader {
     }
   }
 
-  /** Of all rows it is found by the index alone. */
+  /** The place of the `nth` row; where all rows are wanted, the index alone tells it. */
   #nth(source: string, { terms, bounds }: Conditions, nth: number): Place | null {
     return this.#find(source, { terms, bounds: [...bounds, BigInt(nth - 1)] }, 'created_at, id LIMIT 1 OFFSET ?')
   }
@@ -235,7 +235,7 @@ export class CutReader {
     return found
   }
 
-  /** The rows of a key range in order, as one after another gives them. */
+  /** The rows of a key range in order, one statement's after another's. */
   *#runsIn(keyRange: KeyRange): Generator<Iterable<RawRow>> {
     const raw = (sql: string) => this.#prepare(sql).raw()
     if ('seqs' in keyRange)

@@ -1,4 +1,4 @@
-// Compares rows of a snapshot with the mirror, but those that have changed since that cut; none may be absent.
+// Compares a snapshot's rows with the mirror, except those changed since its cut, and finds out if some are absent.
 import { setImmediate as breathe } from 'node:timers/promises'
 import { knowsSnapshot } from '../../mirror/tables/snapshots.ts'
 import type { FoundRow } from '../encode/format.ts'
@@ -23,7 +23,7 @@ type Fault = { check: 'content' | 'absent'; message: string }
 const MOST_FAULTS = 10
 const CHANGE_SEQ = positionOf('change_seq')
 
-/** A snapshot's rows beside the mirror's. Files come in the order of the manifest. Throws what opening the mirror throws. */
+/** Compares a snapshot with the mirror. Give files in the manifest's order. Throws what opening the mirror throws. */
 export function comparisonOf(dbPath: string, manifest: Manifest) {
   const { since, until, statuses, includeDeleted, invalidJson = 'keep' } = manifest.filters as RecordedFilters
   const filters = { since, until, statuses, includeDeleted, invalidJson, sinceSeq: manifest.sinceSeq }

@@ -44,7 +44,7 @@ type SnapshotCheck =
 
 interface SnapshotProblem {
   snapshotId: string | null
-  /** Below the snapshot's folder, or the place where that is null; null where it is about the whole. */
+  /** Path below the snapshot's folder, or the place where `snapshotId` is null; null where it is about the whole. */
   file: string | null
   check: SnapshotCheck
   message: string
@@ -73,7 +73,7 @@ interface Published {
 }
 
 /**
- * `dir`: a destination, one that has fixed partitions with destinations below it, or one snapshot; `s3://` too.
+ * Checks `dir`: a destination, one with fixed partitions that have destinations below it, or one snapshot; `s3://` too.
  * Throws `snapshot-unwritable`, `snapshot-newer`, `usage-invalid`.
  */
 export async function verifySnapshot(dir: string, options: VerifySnapshotsOptions): Promise<SnapshotVerified> {
@@ -125,7 +125,7 @@ async function destinationsAt(store: Store, open: (place: string) => Promise<Sto
   return found
 }
 
-/** Each is of a mirror of its own, as its account is. Throws `usage-invalid`. */
+/** Throws `usage-invalid` for several destinations: each is of a mirror of its own, as its account is. */
 function refuseSeveral(found: readonly Published[]): void {
   const places = [...new Set(found.map(({ store }) => store.place))]
   if (places.length < 2) return
@@ -202,13 +202,13 @@ async function checkLatest(
   }
 }
 
-/** What is missing of the feeds that lead from the last full snapshot to `last`, which is the newest; null where nothing is. */
+/** The gap in the feeds that lead from the last full snapshot to `last`, the newest one; null where there is none. */
 function gapBefore(last: string | undefined, manifests: readonly Manifest[]): string | null {
   const byId = new Map(manifests.map((manifest) => [manifest.snapshotId, manifest]))
   for (let at = byId.get(last ?? ''); at != null && at.kind === 'changes'; ) {
     const { snapshotId, buildsOn } = at
     if (buildsOn === null) return null
-    // Each once: a manifest may name any other.
+    // Each is followed once, because a manifest may name any other.
     byId.delete(snapshotId)
     at = byId.get(buildsOn)
     if (at === undefined)
@@ -279,7 +279,7 @@ async function checkFile(
   }
 }
 
-/** Nothing stands beside it that says what it should hold. */
+/** The error for a single file: nothing beside it says what it should hold. */
 function oneFile(dir: string): MirrorError {
   return new MirrorError('usage-invalid', `${dir} is one file; only snapshots in folders have a manifest to check`, {
     facts: { dir },

@@ -1,4 +1,4 @@
-// How two forms of one task (listed, detail) differ: paths at any depth, never values. The one such comparison. Pure.
+// Compares two forms of one task (listed, detail): paths at any depth, never values. No other code does so. Pure.
 import { isObject, isRaw } from '../../json.ts'
 import type { JsonObject, JsonValue, Task } from '../../task.ts'
 import { canonicalText } from '../shape.ts'
@@ -9,13 +9,13 @@ export type FieldPath = readonly string[]
 type DifferenceKind =
   /** `whole` has a member that `part` lacks, or has as null. */
   | 'absent'
-  /** `part` has the beginning of a string, a list or of the JSON text of `whole`. */
+  /** `part` has only the beginning of a string or list of `whole`, or of the JSON text of another value. */
   | 'cut'
   /** The same number in other digits, such as 1.0 and 1. */
   | 'spelled'
   /** `part` has a member that `whole` lacks. */
   | 'extra'
-  /** A null in `part` that `whole` lacks: nothing is told by it. */
+  /** A null in `part` that `whole` lacks: it tells nothing. */
   | 'extra-null'
   | 'changed'
 
@@ -24,15 +24,15 @@ export interface FormDifference {
   kind: DifferenceKind
   /** Bytes of what `part` has there. */
   size: number
-  /** What `part` has there is a string or a list, and less of it than `whole` has. */
+  /** `part` has a string or list there that is shorter than in `whole`, or a string in the place of another value. */
   isShorter: boolean
-  /** `whole` has there the beginning of the text that `part` has. */
+  /** `whole` has only the beginning of the text that `part` has there. */
   isLonger: boolean
 }
 
-/** Names in a path at most; what differs further down counts as a difference of the last one's value. */
+/** Most names in a path; a difference further down counts as one of the last name's value. */
 const DEEPEST = 6
-/** Differences below one member at most; where there are more, they count as one, of the member. */
+/** Most differences below one member; where there are more, they count as one difference of the member. */
 const MOST = 24
 
 /** Each path once for each kind. Empty where both forms are JSON-equal; the order of keys does not count. */
@@ -40,12 +40,12 @@ export function compareForms(part: Task, whole: Task): FormDifference[] {
   return Object.keys({ ...part, ...whole }).flatMap((name) => compareMember(part, whole, name, []))
 }
 
-/** Names such as `systemStatus` or `result.body`, sorted, of what differs and `counts`; empty where both forms are JSON-equal. */
+/** Sorted names, such as `systemStatus` or `result.body`, of what differs and `counts`; empty for JSON-equal forms. */
 export function differingFields(a: Task, b: Task, counts: (each: FormDifference) => boolean = () => true): string[] {
   return namesOf(compareForms(a, b).filter(counts))
 }
 
-/** Names of what `whole` has and `part` has not, or only the beginning of. */
+/** Names of members of `whole` that `part` lacks, or of which it has only the beginning. */
 export function missingFields(part: Task, whole: Task): string[] {
   return namesOf(compareForms(part, whole).filter(({ kind }) => kind === 'absent' || kind === 'cut'))
 }
@@ -54,7 +54,7 @@ function namesOf(differences: FormDifference[]): string[] {
   return [...new Set(differences.map(({ path }) => pathText(path)))].sort()
 }
 
-/** `result.items[].note` */
+/** A path as text, such as `result.items[].note`. */
 export function pathText(path: FieldPath): string {
   return path.join('.').replaceAll('.[]', '[]')
 }
@@ -64,7 +64,7 @@ export function isBelow(path: FieldPath, above: FieldPath): boolean {
   return above.every((name, index) => path[index] === name)
 }
 
-/** What the task has there; undefined where it has nothing, or below a list. */
+/** The task's value at `path`; undefined where it has none, or below a list. */
 export function fieldValue(task: Task, path: FieldPath): JsonValue | undefined {
   return path.reduce<JsonValue | undefined>(
     (value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined),
@@ -124,7 +124,7 @@ function gathered(path: FieldPath, part: JsonValue, differences: FormDifference[
   return [difference(path, differences.every(({ kind }) => isLess(kind)) ? 'cut' : 'changed', part)]
 }
 
-/** Whether it takes nothing but more of `whole` to make both equal. */
+/** Whether `part` only lacks something: with more of `whole`, both would be equal. */
 export function isLess(kind: DifferenceKind): boolean {
   return kind === 'absent' || kind === 'cut'
 }
@@ -145,13 +145,13 @@ const MARKS = [
 ]
 const LONGEST_MARK = 120
 
-/** Also where the cut is marked. */
+/** Whether `part` is the beginning of `whole`, also where a mark of the cut ends it. */
 export function isBeginning(part: string, whole: string): boolean {
   const most = Math.min(part.length, whole.length)
   let same = 0
   while (same < most && part[same] === whole[same]) same += 1
   if (same === part.length) return same < whole.length
-  // The mark may begin with what stands there in the whole text, too.
+  // The mark's first characters may be the same as those of the whole text there.
   return [same, same - 1, same - 2, same - 3].some((at) => {
     const mark = part.slice(at)
     return at >= 0 && at < whole.length && mark.length <= LONGEST_MARK && MARKS.some((each) => each.test(mark))

@@ -1,10 +1,10 @@
-// What a sample of tasks, read both ways, twice where they differ, teaches of all: each votes on each field. Pure.
+// Learns from a sample of tasks, listed and by id, how the list shows all tasks: each votes on each field. Pure.
 import type { Task } from '../../task.ts'
 import { isOfInterface } from '../shape.ts'
 import { compareForms, type FieldPath, type FormDifference, fieldValue, isBelow, isLess } from './differences.ts'
 import { type Forms, isMeaningless, isSummarized, type SummaryField, type UnevenField } from './forms.ts'
 
-/** One task as listed and as its detail showed it, in the order of reading; twice where it was asked again. */
+/** One task as listed and as its detail showed it, in the order of reading; two of each where it was asked again. */
 export interface SampledForms {
   isFinal: boolean
   listed: Task[]
@@ -14,12 +14,12 @@ export interface SampledForms {
 }
 
 export interface JudgedSample {
-  /** What is known of all tasks, with these. */
+  /** What is known of all tasks, this sample included. */
   forms: Forms
   /** Tasks of either kind that are equal both ways, or were read again. */
   final: number
   open: number
-  /** Final ones without a result by now, which tell nothing of how the list shows one. */
+  /** Final tasks that have no result yet: they do not tell how the list shows one. */
   unfinished: number
 }
 
@@ -28,23 +28,23 @@ interface Vote {
   how: SummaryField['how'] | UnevenField['how']
   /** Bytes that the list showed there. */
   size: number
-  /** Seen once it may be a change of the task; seen so of two tasks it is none. */
+  /** Whether the task was read twice. If not, what differs may be a change of the task, unless two tasks show it. */
   isSure: boolean
 }
 
-/** Fields kept of either kind; beyond, the first name of a path stands for all below it. */
+/** Most fields kept of each kind; beyond that, the first name of a path stands for all below it. */
 const MOST_FIELDS = 16
-/** Names in a kept path, and characters in a name; beyond, the path ends before. */
+/** Most names in a kept path, and characters in a name; the path ends before what is beyond. */
 const MOST_NAMES = 5
 const LONGEST_NAME = 80
 
-/** One task may have changed, or its detail come late: so many have to show the same. */
+/** How many tasks have to show the same: one alone may have changed, or its detail may have come late. */
 const ALIKE = { ruled: 2, over: 3 }
 
-/** What says which state of the task is shown; never without meaning. */
+/** Fields that say which state of the task is shown: a difference in them always means something. */
 const STATE: ReadonlySet<string> = new Set(['id', 'userId', 'createdAt', 'completedAt', 'systemStatus'])
 
-/** What a sample adds to what is known. */
+/** Adds what a sample shows to what is known. */
 export function judgeSample(sample: SampledForms[], before: Forms): JudgedSample {
   const compared = sample.filter(isOfOneMoment)
   const votes = Map.groupBy(
@@ -56,20 +56,20 @@ export function judgeSample(sample: SampledForms[], before: Forms): JudgedSample
   for (const cast of votes.values()) {
     const { path } = cast[0] as Vote
     const of = (how: Vote['how']): Vote[] => cast.filter((vote) => vote.how === how)
-    // Only what most tasks show is a rule, because a change in an uneven field tells nothing from then on.
+    // A rule has to hold for most tasks, because from then on a change in an uneven field means nothing.
     const most = Math.floor(compared.filter((each) => has(each, path)).length / 2) + 1
     const isOurs = isOfInterface(path)
-    // What the interface names is the task's own: where it moves or differs, the task has changed, or a detail lags.
+    // Never for a field that the interface names: where such a one moves, the task has changed or its detail lags.
     if (of('volatile').length >= Math.max(ALIKE.ruled, most) && !isOurs) addUneven(uneven, { path, how: 'volatile' })
     if (uneven.some(({ path: above, how }) => how === 'volatile' && isBelow(path, above))) continue
     const marked = compared.some((each) => isWhole(each) && isMarked(each, path)) ? [] : of('marked')
     const less = [...of('absent'), ...of('cut'), ...marked]
-    // Of a list that shows less than there is, one task tells enough: it may not be listed again where ties are shuffled.
+    // Once the list is known to show less, one task is enough: shuffled ties may keep it from being listed again.
     if (isEnough(less) || (isSummary && isOurs)) for (const vote of less) addSummary(summary, fieldOf(vote))
     if (of('only-listed').length >= Math.max(ALIKE.ruled, most)) addUneven(uneven, { path, how: 'only-listed' })
     if (of('only-begun').length >= ALIKE.ruled) addUneven(uneven, { path, how: 'only-begun' })
     const differing = of('differs').length
-    // What the interface names is asked for by id; of what it does not name nobody knows which of the two is meant.
+    // A field of the interface is then read by id; of any other nobody knows which of the two forms is meant.
     if (isOurs && differing >= ALIKE.ruled) addSummary(summary, { path, how: 'replaced' })
     if (!isOurs && differing >= Math.max(ALIKE.ruled, most)) addUneven(uneven, { path, how: 'differs' })
   }
@@ -84,12 +84,12 @@ function showsLess({ how }: Vote): boolean {
   return how === 'absent' || how === 'cut'
 }
 
-/** Of one task it may be a change of it. */
+/** Whether the votes are enough: a single unsure one may come from a change of the task. */
 function isEnough(votes: Vote[]): boolean {
   return votes.length > 1 || votes.some(({ isSure }) => isSure)
 }
 
-/** A task of which both ways show another state says nothing of the list. */
+/** Whether all forms show one state of the task: else they say nothing of the list. */
 function isOfOneMoment({ listed, details }: SampledForms): boolean {
   const first = listed[0]
   if (first === undefined || details.length === 0) return false
@@ -101,7 +101,7 @@ function isOfOneMoment({ listed, details }: SampledForms): boolean {
   )
 }
 
-/** Whether it was seen what the list shows of it: all that the detail holds, or how it differs is known to be a rule. */
+/** Whether it is known how the list shows the task: equal to the detail, or different only by rules that are known. */
 function isTold({ isFinal, listed, details }: SampledForms, forms: Forms): boolean {
   const differences = compareForms(listed.at(-1) as Task, details.at(-1) as Task)
   if (listed.length === 1) return differences.length === 0
@@ -113,7 +113,7 @@ function isTold({ isFinal, listed, details }: SampledForms, forms: Forms): boole
   )
 }
 
-/** A service may call a task done before it shows the result. */
+/** Whether the detail has a result: a service may call a task done before it shows one. */
 function hasResult({ details }: SampledForms): boolean {
   return (details.at(-1)?.result ?? null) !== null
 }
@@ -133,8 +133,8 @@ function has({ listed, details }: SampledForms, path: FieldPath): boolean {
 }
 
 /**
- * What is known without the fields that so many of the sample show alike both ways, and none otherwise: details that came late had looked
- * like a rule, or it is over.
+ * What is known, without the fields that enough tasks of the sample show alike both ways and none otherwise: what
+ * looked like a rule there came from late details, or has ended.
  */
 export function withoutEven({ summary, uneven }: Forms, sample: SampledForms[]): Forms {
   const compared = sample.filter(isOfOneMoment)
@@ -143,7 +143,7 @@ export function withoutEven({ summary, uneven }: Forms, sample: SampledForms[]):
     const isShown = having.length >= ALIKE.over && !path.includes('[]')
     return how !== 'volatile' && isShown && having.every((each) => isAlike(each, path))
   }
-  // Of a list that shows less of some tasks others tell nothing: one has to be among those of which it did.
+  // Tasks that the list always showed whole tell nothing of this: one has to be among them of which it showed less.
   const isOver = (field: SummaryField): boolean =>
     field.how !== 'marked' &&
     isEven(field) &&
@@ -160,20 +160,20 @@ function isAlike({ listed, details }: SampledForms, path: FieldPath): boolean {
   return !compareForms(listed.at(-1) as Task, details.at(-1) as Task).some((each) => isBelow(each.path, path))
 }
 
-/** Each field once for each way. */
+/** The votes of one task, at most one per field and way. */
 function votesOf({ isFinal, listed, details }: SampledForms, before: Forms): Vote[] {
   const last = listed.at(-1) as Task
   const differences = compareForms(last, details.at(-1) as Task)
   const isCut = differences.some(({ kind }) => isLess(kind))
-  // Of a detail that shows another state of the task nothing is learned about fields that only the list has.
+  // A detail that shows another state of the task teaches nothing about fields that only the list has.
   const isOneState = !differences.some(
     (each) => each.kind === 'changed' && !each.isShorter && !isMeaningless(each, before),
   )
-  // A detail between two equal forms of the list is enough.
+  // A detail read between two looks at the list is enough.
   const isSure = listed.length > 1
   const moving = [listed, details]
     .flatMap(([one, other]) => (one === undefined || other === undefined ? [] : compareForms(one, other)))
-    // What was not there before has come to stay.
+    // A field that was not there at first was added to the task, so it does not count as moving.
     .filter(({ kind }) => kind === 'changed' || kind === 'cut')
     .map(({ path }) => path)
   const votes = new Map<string, Vote>()
@@ -182,12 +182,12 @@ function votesOf({ isFinal, listed, details }: SampledForms, before: Forms): Vot
     const key = JSON.stringify([how, kept])
     votes.set(key, { path: kept, how, size: Math.min(size, votes.get(key)?.size ?? size), isSure })
   }
-  // An open task may move at any moment.
+  // An open task may move at any moment, so only final ones vote.
   if (isFinal) for (const path of moving) vote(path, 'volatile')
   for (const each of differences) {
     const { path, kind, isShorter, isLonger, size } = each
     if (kind === 'extra-null' || moving.some((other) => isBelow(path, other) || isBelow(other, path))) continue
-    // What is shorter may be the beginning of something, or stand in its place.
+    // A shorter value may be the beginning of the whole one, or stand in its place: it votes for both.
     if (isShorter && isSure && isFinal && isOfInterface(path) && !STATE.has(path[0] as string)) vote(path, 'differs')
     if (kind === 'absent') vote(path, 'absent')
     else if (kind === 'cut' || (isShorter && isSure)) vote(path, 'cut', size)
@@ -202,7 +202,7 @@ function votesOf({ isFinal, listed, details }: SampledForms, before: Forms): Vot
   return [...votes.values()]
 }
 
-/** `"truncated":true` beside what is cut: a word about the list and no part of the task. */
+/** Whether it is a flag such as `"truncated":true` beside what is cut: it is about the list, not part of the task. */
 function isFlag(listed: Task, { path, kind }: FormDifference): boolean {
   return kind === 'extra' && typeof fieldValue(listed, path) === 'boolean'
 }
@@ -212,7 +212,7 @@ function keptPath(path: FieldPath): FieldPath {
   return path.slice(0, Math.max(1, Math.min(MOST_NAMES, long === -1 ? MOST_NAMES : long)))
 }
 
-/** What is cut at one length may be so at half of it elsewhere. */
+/** A list that cuts here at one length may cut elsewhere at half of it. */
 function fieldOf({ path, how, size }: Vote): SummaryField {
   if (how === 'cut') return { path, how, from: Math.floor(size / 2) }
   return how === 'marked' ? { path, how } : { path, how: 'absent' }
@@ -223,7 +223,7 @@ function addSummary(summary: SummaryField[], field: SummaryField): void {
     ({ path, how }) =>
       how === field.how &&
       isBelow(field.path, path) &&
-      // Where a part is not listed at all nothing is told of where it is listed without one of its members.
+      // A part that the list leaves out altogether says nothing about tasks whose part is listed without one member.
       (how !== 'absent' || path.length === field.path.length),
   )
   const known = summary[at]
@@ -236,7 +236,7 @@ function addUneven(uneven: UnevenField[], field: UnevenField): void {
   if (!uneven.some((known) => isBelow(field.path, known.path))) uneven.push(field)
 }
 
-/** All of them, or the first names of their paths. */
+/** All fields; where there are too many, only the first names of their paths. */
 function bounded({ summary, uneven }: Forms): Forms {
   return {
     summary: summary.length <= MOST_FIELDS ? summary : wholeParts(summary),
@@ -244,7 +244,7 @@ function bounded({ summary, uneven }: Forms): Forms {
   }
 }
 
-/** Of a part that is there any piece may be missing then. */
+/** A first name alone does not say what is missing below it: any piece of the part may be, so it counts as cut. */
 function wholeParts(summary: SummaryField[]): SummaryField[] {
   const [replaced, less] = [
     summary.filter(({ how }) => how === 'replaced'),

@@ -1,6 +1,6 @@
-// What the list and the detail of one task have in common with those of all others: which fields the list leaves out or
-// cuts (it is a summary then), and which differ without meaning anything. What follows from it for one task; learned from a
-// few (form-votes.ts). Pure: paths and sizes, never values.
+// How list and details show tasks differently: which fields the list leaves out or cuts (then it is a summary), which
+// differ without meaning anything, and what follows for one task. Learned from a few tasks (form-votes.ts). Pure: paths
+// and sizes, never values.
 import { isObject } from '../../json.ts'
 import type { JsonValue, Task } from '../../task.ts'
 import { isOfInterface } from '../shape.ts'
@@ -55,7 +55,7 @@ function lacks(value: JsonValue | undefined, path: FieldPath): boolean {
   const [name, ...below] = path
   if (name === undefined) return value === undefined || value === null
   if (Array.isArray(value)) return value.some((element) => lacks(element, name === '[]' ? below : path))
-  // Text in the place of an object is what was left of it.
+  // Text in the place of an object is what a cut has left of it.
   if (!isObject(value)) return typeof value === 'string'
   return lacks(Object.hasOwn(value, name) ? value[name] : undefined, below)
 }
@@ -76,7 +76,7 @@ export function isMeaningless({ path, kind, isLonger }: FormDifference, { uneven
   return kind === 'extra-null' || uneven.some(isUneven)
 }
 
-/** What a detail is, measured by the item that the list showed before it was asked for. */
+/** Which state of the task a detail shows, compared with what the list showed before the detail was asked for. */
 type DetailRecency =
   /** It agrees with all that the list showed. */
   | 'agrees'
@@ -84,10 +84,10 @@ type DetailRecency =
   | 'newer'
   /** An earlier state: the detail lags behind the list. */
   | 'older'
-  /** Another state, before or after. */
+  /** Another state, earlier or later. */
   | 'unclear'
 
-/** `before` is what the mirror held when the list showed something else; null where it held nothing else. */
+/** `before`: what the mirror held before the list showed something else; null where it held nothing else. */
 export function recencyOf(
   detail: Task,
   { listed, before }: { listed: Task; before: Task | null },
@@ -113,7 +113,7 @@ function meantBy(differences: FormDifference[], forms: Forms): FormDifference[] 
       each.kind !== 'spelled' &&
       !isMeaningless(each, forms) &&
       !isSummarized(each, forms) &&
-      // Beside what is cut, a field that the interface does not know may be a word about the cut.
+      // Beside what is cut, a field that the interface does not know may be a flag about the cut.
       !(isCut && each.kind === 'extra' && !isOfInterface(each.path)),
   )
 }

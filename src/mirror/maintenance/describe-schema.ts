@@ -37,7 +37,7 @@ export function describeSchema(migrations: readonly string[]): Described[] {
         const kind = start[1] === 'TABLE' ? 'table' : 'view'
         const made: Described = { kind, name: start[2] as string, about: comment.join(' '), columns: [] }
         const before = found.findIndex((one) => one.name === made.name)
-        // A view that a later migration makes anew.
+        // A later migration may make a view anew.
         if (before === -1) found.push(made)
         else found[before] = made
         open = /;\s*$/.test(line) ? null : made

@@ -1,4 +1,4 @@
-// Entry of the process that checks the proof of a mirror, see proof.ts. Reads one consistent state on a connection of its own.
+// Entry of the process that checks a mirror's proof, see proof.ts. Reads one consistent state on its own connection.
 import { withReader } from '../open.ts'
 import { judgeWalks, type ProofVerified } from './proof.ts'
 import { answerOnce, type ProcessRequest } from './statement-process.ts'

@@ -1,4 +1,4 @@
-// Whether walks called complete are proven by the mirror's evidence, judged anew, and the tasks met. By a process.
+// Judges anew, in a process, whether the mirror's evidence proves its complete walks, and whether it has the tasks met.
 import type { Proven } from '../../proof/evidence.ts'
 import { OtherRules, Unproven } from '../../proof/judge.ts'
 import type { Db } from '../connect.ts'
@@ -24,7 +24,7 @@ export interface ProofVerified {
   path: string
   /** The last complete full walk, and the complete walks since, in order; empty where there is no proof. */
   walks: WalkProof[]
-  /** What does not hold, in words, and the walk of which. */
+  /** What does not hold, in words, and of which walk. */
   faults: { walkId: number; message: string }[]
 }
 
@@ -33,7 +33,7 @@ export async function verifyProof(path: string, signal: AbortSignal): Promise<Pr
   return askProcess<ProcessRequest, ProofVerified>('proof-process', { path, what: 'The check' }, signal)
 }
 
-/** The same, on a connection that reads one state. */
+/** The check itself, on a connection that reads one consistent state. */
 export function judgeWalks(db: Db): Pick<ProofVerified, 'walks' | 'faults'> {
   const result: ReturnType<typeof judgeWalks> = { walks: [], faults: [] }
   for (const walk of provenWalks(db)) {
@@ -70,7 +70,7 @@ function heldBy(db: Db, walkId: number): Met {
   const marks = marksOf(db, walkId)
   const rows = db.prepare('SELECT count(*) FROM tasks').pluck().get() as number
   if (marks.count() * FEW > rows) {
-    // By an index that holds both, not by the rows: of ten million tasks those are ten gigabytes.
+    // From an index that holds both columns: the rows of ten million tasks would be ten gigabytes to read.
     const all = db.prepare('SELECT seq, id FROM tasks').raw()
     for (const [seq, id] of all.iterate() as IterableIterator<[number, string]>) if (marks.has(seq)) held.add(id)
     return held

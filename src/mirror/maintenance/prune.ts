@@ -1,5 +1,5 @@
 // Removes the payloads of tombstoned tasks: the only thing that ever leaves the mirror. What remains says that the task
-// was there, when, and when it was deleted. Synchronous batches with turns between them, so that a signal is heard.
+// was there, when, and when it was deleted. Works in synchronous batches and yields between them, to hear signals.
 // Unused parts of the file may hold traces of what was removed until a VACUUM.
 import { setImmediate as turn } from 'node:timers/promises'
 import { PAYLOAD_COLUMNS } from '../../task/columns.ts'
@@ -33,11 +33,11 @@ const BATCH = 500
 const size = PAYLOAD_COLUMNS.map((name) => `coalesce(length(CAST(${name} AS BLOB)), 0)`).join(' + ')
 const due = `deleted_at < ? AND (${PAYLOAD_COLUMNS.map((name) => `${name} IS NOT NULL`).join(' OR ')})`
 
-/** Throws `mirror-missing`, `mirror-locked`, as `openWriter`; what was committed stays. A dry run takes no lock. */
+/** Throws `mirror-missing`, `mirror-locked` and as `openWriter`; what was committed stays. A dry run takes no lock. */
 export async function pruneDeleted(request: PruneRequest): Promise<PruneResult> {
   const { path, deletedBefore } = request
   if (request.dryRun) return withReader(path, (db) => count(db, deletedBefore))
-  // A writer would make a mirror that is missing.
+  // Throws where the mirror is missing: a writer would make one.
   openReader(path).close()
   const lock = takeLock(path, 'prune', request.now())
   try {

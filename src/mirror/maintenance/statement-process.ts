@@ -1,4 +1,4 @@
-// Asks a process for what takes SQLite long: only a process can be ended in the middle of a statement.
+// Runs in a process what takes SQLite long: only a process can be ended in the middle of a statement.
 import { fork } from 'node:child_process'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,7 +8,7 @@ import type { Request as Call, Io, Reply } from '../../threads/messages.ts'
 import { receiver } from '../../threads/serve.ts'
 import { openReader } from '../open.ts'
 
-/** What such a process is asked, at least. */
+/** What every request to such a process holds. */
 export interface ProcessRequest {
   /** The mirror. */
   path: string
@@ -17,9 +17,9 @@ export interface ProcessRequest {
 }
 
 /**
- * Starts the process file `entry`, sends it `request`, returns its answer or throws its error. A missing mirror throws as in
- * `openReader`, before that. `signal` ends it at once, with `interrupted`; a process that somebody
- * else has ended (for want of memory, say) is `mirror-unreadable`.
+ * Starts the process file `entry`, sends it `request`, and returns its answer or throws its error. Before the start, a
+ * missing mirror throws as in `openReader`. `signal` ends the process at once, with `interrupted`; where somebody else
+ * has ended it (for want of memory, say), `mirror-unreadable` is thrown.
  */
 export async function askProcess<Request extends ProcessRequest, Answer>(
   entry: string,
@@ -30,16 +30,16 @@ export async function askProcess<Request extends ProcessRequest, Answer>(
   openReader(request.path).close()
   const file = fileURLToPath(new URL(`./${entry}${extname(import.meta.url)}`, import.meta.url))
   const child = fork(file, { env: plainEnvironment(), stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
-  // One that could not be started has no number: Node would signal number 0, this process and its whole group.
+  // A process that could not be started has no pid: Node would signal pid 0, this process and its whole group.
   const stop = () => void (child.pid !== undefined && child.kill('SIGKILL'))
   const calls = new Calls((request) => void (child.connected && child.send(request, () => {})))
   child.on('message', (reply) => calls.receive(reply as Reply))
   child.once('error', (error) => calls.end(error))
   child.once('exit', (code, killedBy) => {
-    // A terminal sends its signals to this process as well.
+    // A terminal sends its signals to the child as well, so ending by one of them counts as stopped.
     const wasStopped = signal?.aborted || /^SIG(HUP|INT|TERM)$/.test(killedBy ?? '')
     const end = () => calls.end(wasStopped ? interrupted(request.what) : ended(killedBy ?? `exit ${code}`))
-    // What it has answered may still be on its way.
+    // The answer may still be on its way.
     if (child.connected) child.once('disconnect', end)
     else end()
   })
@@ -53,12 +53,12 @@ export async function askProcess<Request extends ProcessRequest, Answer>(
   }
 }
 
-/** The other side: answers the one request that comes with what `work` gives or throws. */
+/** In the process itself: answers the one request that comes with what `work` returns or throws. */
 export function answerOnce<Request, Answer, Progress extends unknown[] = never>(
   work: (request: Request, onProgress: (...progress: Progress) => void) => Answer,
 ): void {
   const receive = receiver(
-    // The one who has asked may be gone: then nobody waits for an answer, and nothing is left to do.
+    // The asking process may be gone: then nobody waits for an answer, and nothing is left to do.
     (reply) => void process.send?.(reply, undefined, undefined, (error) => error && process.exit()),
     (_, [request], { onProgress }) => work(request as Request, onProgress),
   )
@@ -68,7 +68,7 @@ export function answerOnce<Request, Answer, Progress extends unknown[] = never>(
   })
 }
 
-/** What Node and SQLite look at. The API key, credentials of object storage and all else stay with this process. */
+/** The variables that Node and SQLite read. The API key, storage credentials and all else stay with this process. */
 function plainEnvironment(): NodeJS.ProcessEnv {
   const names =
     /^(PATH|HOME|TMPDIR|SQLITE_TMPDIR|TZ|LANG|LC_ALL|LD_LIBRARY_PATH|SystemRoot|TEMP|NODE_(OPTIONS|COMPILE_CACHE)|MALLOC_ARENA_MAX)$/

@@ -10,7 +10,7 @@ answerOnce(({ path, out }: VacuumRequest): Vacuumed => explaining(path, () => va
 function vacuum(path: string, out: string): Vacuumed {
   lend(connect(path, { readonly: true, timeout: 5_000 }), (db) => db.prepare('VACUUM INTO ?').run(out))
   return lend(connect(out, { fileMustExist: true }), (copy) => {
-    // Readers of a read-only place could not make the files that WAL needs.
+    // Not WAL: readers of a read-only place could not make the files that it needs.
     copy.pragma('journal_mode = DELETE')
     return copy.prepare('SELECT count(*) AS tasks, coalesce(max(change_seq), 0) AS cut FROM tasks').get() as Vacuumed
   })

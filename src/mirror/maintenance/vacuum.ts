@@ -16,7 +16,7 @@ export interface VacuumRequest extends ProcessRequest {
 }
 
 /**
- * Brings one consistent state of the mirror at `path` into the empty file `out`, without free pages and without WAL.
+ * Writes one consistent state of the mirror at `path` into the empty file `out`, without free pages and without WAL.
  * Neither waits for a writer nor keeps one waiting. Throws what `openReader` throws, `disk-full`, or `interrupted`;
  * whatever is in `out` is then of no use.
  */
@@ -28,7 +28,7 @@ export async function vacuumInto(path: string, out: string, signal: AbortSignal 
   }
 }
 
-/** SQLite does not say which disk: nothing is written but the copy. */
+/** SQLite does not say which disk is full: it is that of the copy, because nothing else is written. */
 function fullDisk(folder: string, cause: MirrorError): MirrorError {
   return new MirrorError('disk-full', `The disk of ${folder} is full; what was there before is as it was`, {
     facts: { path: folder },

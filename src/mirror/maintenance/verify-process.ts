@@ -15,7 +15,7 @@ const MOST_EXAMPLES = 5
 const TELL_EVERY = 1000
 const MARK_BYTES = 1024
 
-/** The JSON columns that the small tables have had from the first version on; those of tasks are read with them. */
+/** JSON columns that the small tables have had since the first version; those of tasks are checked row by row. */
 const SMALL_JSON = [
   ['service_facts', 'key', 'value'],
   ['runs', 'id', 'plan'],
@@ -27,7 +27,7 @@ const SMALL_JSON = [
 
 const NO_JSON = 'a column that holds JSON text does not'
 
-/** What SQL tells by itself: a statement gives a name for each row that breaks the invariant. */
+/** Invariants that SQL can check: each statement gives a name for each row that breaks it. */
 const BROKEN: readonly [check: BrokenInvariant['check'], message: string, sql: string][] = [
   [
     'change-seq',

@@ -1,4 +1,4 @@
-// Whether a mirror is what it should be, read by a process of its own (verify-process.ts); blocks no run.
+// Checks every invariant of a mirror, in a process of its own (verify-process.ts); blocks no run.
 
 import { askProcess, type ProcessRequest } from './statement-process.ts'
 
@@ -16,7 +16,7 @@ export interface BrokenInvariant {
   message: string
   /** How many rows break it. */
   count: number
-  /** What names the first of them: ids of tasks, or of rows in other tables. */
+  /** Names of the first rows that break it: ids of tasks, or of rows in other tables. */
   examples: string[]
 }
 
@@ -37,8 +37,8 @@ interface VerifyMirrorOptions {
 }
 
 /**
- * Throws `mirror-missing`, `mirror-foreign`, `mirror-newer`, `mirror-unreadable`, `interrupted`, and `mirror-damaged` where
- * SQLite itself finds the file damaged.
+ * Throws `mirror-missing`, `mirror-foreign`, `mirror-newer`, `mirror-unreadable`, `interrupted`, and `mirror-damaged`
+ * where SQLite itself finds the file damaged.
  */
 export async function verifyMirror(path: string, { signal, onProgress }: VerifyMirrorOptions): Promise<MirrorVerified> {
   return askProcess<ProcessRequest, MirrorVerified>('verify-process', { path, what: 'The check' }, signal, onProgress)

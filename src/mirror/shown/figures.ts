@@ -1,10 +1,10 @@
-// Figures over all tasks for the report, grouped in SQL: small however many there are. Takes seconds: for a thread.
+// Figures over all tasks for the report, grouped in SQL, so small for any number of tasks. Takes seconds: for a thread.
 import { columnsAsMigrated } from '../as-migrated.ts'
 import type { Db } from '../connect.ts'
 import { readFacts, type TimeframeFinding } from '../tables/facts.ts'
 import { freshAtOf } from './history.ts'
 
-/** The code of a task's answer; the rest of a class, as `4xx`; `other`: no code; `none`: final without; `open`. */
+/** How a task ended: its code, or `4xx` with rarer ones; `other`: no HTTP code; `none`: final, no code; or `open`. */
 export type Ending = string
 
 /** What became of the tasks of one host, of all, or of those that are not named. Plain data: the page carries it. */
@@ -12,11 +12,11 @@ export interface HostFigures {
   kind: 'all' | 'host' | 'rest'
   /** null for tasks whose URL names none. */
   host: string | null
-  /** How many hosts they are. */
+  /** How many hosts these figures cover. */
   hosts: number
   /** How many tasks of a bin ended how: bin (-1: not dated), index into `endings`, tasks. */
   cells: [bin: number, ending: number, tasks: number][]
-  /** Of the tasks of a bin that have ended: percentiles to within 9 %, ms; how many, and their mean, ms. */
+  /** Durations of the ended tasks of a bin, ms: percentiles to within 9 %, how many tasks, and their mean. */
   durations: [bin: number, p50: number, p90: number, p99: number, ended: number, mean: number][]
 }
 
@@ -25,12 +25,12 @@ export interface OpenFigures {
   byAge: { tasks: number; late: number }[]
   /** What `probe` found of `timeframe`; lateness is told only where it reads as a moment. null: it has not looked. */
   timeframe: TimeframeFinding | null
-  /** Of the newest tasks, those that have ended: how many did so after their timeframe, and by how much, ms; else null. */
+  /** Of the newest ended tasks: how many, how many past `timeframe`, how late, ms; null where that is no moment. */
   ended: { tasks: number; late: number; p50: number; p99: number } | null
 }
 
 export interface TaskFigures {
-  /** When they were read, epoch ms. */
+  /** When the figures were read, epoch ms. */
   at: number
   /** Tasks created before this moment are all in the mirror, epoch ms. */
   until: number
@@ -39,10 +39,10 @@ export interface TaskFigures {
   /** Start of the first bin, and the first `createdAt` in it, epoch ms. */
   start: number
   oldest: number
-  /** At most 100, without gaps. */
+  /** Number of bins: at most 100, without gaps. */
   bins: number
   endings: Ending[]
-  /** All together, those with most tasks, the rest together where there are more. */
+  /** First all hosts together, then those with most tasks, then the rest together where there are more. */
   hosts: HostFigures[]
   open: OpenFigures
 }
@@ -52,18 +52,18 @@ const DAY_MS = 24 * HOUR_MS
 const BIN_LENGTHS_MS = [HOUR_MS, DAY_MS, 7 * DAY_MS, 28 * DAY_MS, 364 * DAY_MS]
 const MOST_BINS = 100
 const MOST_HOSTS = 15
-/** Codes that are told one by one. */
+/** Most codes that have an ending of their own. */
 const MOST_CODES = 15
 const EARLIEST = Date.UTC(2000, 0, 1)
 /** Bins begin on a Monday: the epoch was a Thursday. */
 const FIRST_MONDAY = 4 * DAY_MS
 export const OPEN_AGES_MS = [HOUR_MS, 6 * HOUR_MS, DAY_MS, 7 * DAY_MS, 28 * DAY_MS]
-/** Durations are counted in buckets of which eight double the length. */
+/** Durations are counted in buckets; eight buckets double the duration. */
 const BUCKETS_PER_DOUBLING = 8
-/** Tasks looked at for what no index holds. */
+/** How many of the newest tasks are read for what no index holds. */
 const NEWEST = 50_000
 
-/** Everything in one read transaction. `now` is epoch ms. */
+/** Reads everything in one transaction. `now` is epoch ms. */
 export function readFigures(db: Db, now: number): TaskFigures {
   return db.transaction(() => {
     const span = readSpan(db, now)
@@ -105,7 +105,7 @@ function readSpan(db: Db, now: number): Span {
 const IS_FINAL = `(completed_at IS NOT NULL OR system_status IN (SELECT value FROM json_each(
   coalesce((SELECT value FROM service_facts WHERE key = 'final_statuses'), '["DONE"]'))))`
 
-/** Tasks of a bin that ended in one way: their place is that of their host among those named, or behind these. */
+/** Tasks of one host and bin that ended in one way. `place`: that of the host among those named, or behind these. */
 interface Cell {
   place: number
   bin: number
@@ -113,7 +113,7 @@ interface Cell {
   tasks: number
 }
 
-/** Those of a bin that took about as long: a bucket of durations, and the sum of these, ms. */
+/** Ended tasks of one host and bin that took about as long: their bucket, number, and sum of durations, ms. */
 interface Bucket {
   place: number
   bin: number
@@ -123,7 +123,7 @@ interface Bucket {
 }
 
 function readHosts(db: Db, span: Span): Pick<TaskFigures, 'endings' | 'hosts'> {
-  // What the index tasks_outcomes holds, and nothing else.
+  // Only columns that the index tasks_outcomes holds, so that the index alone is read.
   const tasks = `(SELECT ${columnsAsMigrated(db, ['host'])}, created_at, completed_at, system_status, result_status_code
     FROM tasks WHERE deleted_at IS NULL)`
   const { named, hostCount } = readNames(db, tasks)
@@ -177,13 +177,13 @@ function readNames(db: Db, tasks: string): { named: (string | null)[]; hostCount
   return { named: rows.map(({ host }) => host), hostCount: rows[0]?.hostCount ?? 0 }
 }
 
-/** What the ending of a cell is called: the codes that most tasks have by themselves, the rest of a class together. */
+/** Names the ending of a cell: codes that most tasks have by themselves, the rest of a class together. */
 function endingNames(cells: readonly Cell[]): (cell: Cell) => Ending {
   const codes = [...Map.groupBy(cells, ({ ending }) => ending)]
     .filter(([ending]) => /^\d/.test(ending))
     .map(([code, some]) => [code, sumOf(some, ({ tasks }) => tasks)] as const)
     .sort(([, a], [, b]) => b - a)
-  // Tasks beyond its rate are told apart from other refusals wherever there are any.
+  // 429, a refusal for too many requests, is always told apart from other refusals.
   const told = new Set(['open', 'none', 'other', '429', ...codes.slice(0, MOST_CODES).map(([code]) => code)])
   return ({ ending }) => (told.has(ending) ? ending : `${ending[0]}xx`)
 }
@@ -208,7 +208,7 @@ function sumOf<Row>(rows: readonly Row[], of: (row: Row) => number): number {
   return rows.reduce((sum, row) => sum + of(row), 0)
 }
 
-/** Of durations counted by bucket: the middle of the bucket that holds each of p50, p90 and p99, ms; 0 where there are none. */
+/** p50, p90 and p99 of durations counted by bucket: the middle of the bucket of each, ms; 0 where there are none. */
 export function percentiles(counts: ReadonlyMap<number, number>): [p50: number, p90: number, p99: number] {
   const sorted = [...counts].sort(([a], [b]) => a - b)
   const total = sorted.reduce((sum, [, count]) => sum + count, 0)

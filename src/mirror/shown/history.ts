@@ -21,7 +21,7 @@ interface LastRun
 }
 
 export interface History {
-  /** The service it belongs to; null before a first answer. */
+  /** Base URL of the service that the mirror belongs to; null before a first answer. */
   baseUrl: string | null
   /** Until when the service asked to be left alone, epoch ms; null where it did not, or a wrong clock stored it. */
   notBefore: number | null
@@ -38,7 +38,7 @@ export interface History {
 
 const SHOWN_STARTS = 20
 
-/** Everything in one read transaction, so that it fits each other. `now` and `settleMs`: as in `believedFacts`. */
+/** Reads everything in one transaction, so that it is consistent. `now` and `settleMs`: as in `believedFacts`. */
 export function readHistory(db: Db, now: number, settleMs: number): History {
   return db.transaction(() => {
     const facts = believedFacts(db, now, settleMs)

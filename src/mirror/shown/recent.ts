@@ -1,4 +1,4 @@
-// What was done last with the mirror: runs, publications, items set aside. Small tables only: read whenever it is shown.
+// What was done last with the mirror: runs, publications, items set aside. Reads small tables only: quick at any time.
 import type { Db } from '../connect.ts'
 import { lastRuns, type RunRow } from '../tables/runs.ts'
 import { begunAt, type SnapshotRow } from '../tables/snapshots.ts'
@@ -12,14 +12,14 @@ export interface Recent {
   runs: RunRow[]
   /** In the order of publication, the last first, whatever the clock said. */
   publications: (Published & { startedAt: number | null })[]
-  /** The last run that ended otherwise than well, stopped ones aside, and how many have ended well since. */
+  /** The last run that failed or ended partial (a stopped one does not count), and how many have ended well since. */
   lastFailure: { run: RunRow; wellSince: number } | null
   setAside: { reason: string; items: number; lastSeenAt: number }[]
 }
 
 const MOST_RUNS = 60
 
-/** Everything in one read transaction. */
+/** Reads everything in one transaction. */
 export function readRecent(db: Db): Recent {
   return db.transaction(() => {
     const [failed] = lastRuns(db, 1, "outcome IN ('failed', 'partial')")

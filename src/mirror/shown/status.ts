@@ -10,7 +10,7 @@ import type { WalkRow } from '../tables/walks.ts'
 import { walBytes } from '../wal.ts'
 import { freshAtOf, type LastFullWalk, lastFullWalkOf } from './history.ts'
 
-/** A walk that has ended, or a full one that is under way, or was cut off and is to be gone on with. */
+/** A walk that has ended, or a full walk that is under way, or was cut off and can be resumed. */
 export type WalkFigures = Pick<
   WalkRow,
   'id' | 'kind' | 'verdict' | 'reason' | 'rangeSince' | 'rangeUntil' | 'met' | 'drift' | 'startedAt' | 'updatedAt'
@@ -19,11 +19,11 @@ export type WalkFigures = Pick<
 export interface MirrorStatus {
   baseUrl: string | null
   /**
-   * `late`: past their timeframe, null where `probe` has not found a moment in it. `hidden`: of the live ones, those that the list shows no
-   * more and that are found by id. `setAside`: not taken in since.
+   * `late`: past their timeframe; null where `probe` has not found that it reads as a moment. `hidden`: live tasks that
+   * the list no longer shows but that are found by id. `setAside`: items set aside and not taken in since.
    */
   tasks: { live: number; open: number; late: number | null; hidden: number; deleted: number; setAside: number }
-  /** Owed beside the checks of open tasks. */
+  /** What is owed, besides the checks of open tasks. */
   owed: {
     details: number
     candidates: number
@@ -41,9 +41,9 @@ export interface MirrorStatus {
   /** Start of the last complete walk of everything or the newest; in the future where a clock was wrong (`ageOf`). */
   freshAt: number | null
   lastFullWalk: LastFullWalk | null
-  /** The last one of each kind that ended, newest first; before them a full walk that is under way or was cut off since. */
+  /** The last walk of each kind that ended, newest first; before them a full walk under way, or cut off since. */
   walks: WalkFigures[]
-  /** The last ones, newest first. */
+  /** The last runs, newest first. */
   runs: RunRow[]
   /** Size of the WAL; beyond `LARGE_WAL_BYTES` something keeps it from being folded back. */
   walBytes: number
@@ -61,13 +61,13 @@ interface FormFigures {
 
 const SHOWN_RUNS = 5
 
-/** What is owed of live tasks, by reason; never through all tasks. `late` as the view late_tasks, which a mirror that no run has migrated lacks. */
+/** What is owed of live tasks, by reason; reads no others. `late` as in late_tasks, a view that old mirrors lack. */
 const OWED = `SELECT reason, count(*) FILTER (WHERE last_error IS NOT @hidden) AS tasks, count(*) FILTER (WHERE last_error = @hidden) AS hidden,
     count(*) FILTER (WHERE last_error = @noResult) AS withoutResult,
     count(*) FILTER (WHERE timeframe < (julianday('now') - 2440587.5) * 86400000) AS late
   FROM open_checks CROSS JOIN tasks ON id = task_id WHERE reason <> 'deleted' AND deleted_at IS NULL GROUP BY reason`
 
-/** Everything in one read transaction, so that the figures fit each other. */
+/** Reads everything in one transaction, so that the figures fit each other. */
 export function readStatus(db: Db): MirrorStatus {
   return db.transaction(() => {
     const facts = readFacts(db)

@@ -1,4 +1,4 @@
-// The rows of `walk_evidence`: what proves a walk, in the order in which it was told, and which of it is kept.
+// The rows of `walk_evidence`: what the kernel was told of a walk, in order; and which of them are kept.
 import { createHash } from 'node:crypto'
 import { linesOf, type Proven, prove } from '../../proof/evidence.ts'
 import { type Line, Unproven } from '../../proof/judge.ts'
@@ -7,10 +7,10 @@ import type { Db } from '../connect.ts'
 import { marksOf } from './marks.ts'
 import { writeOne } from './statements.ts'
 
-/** A step writes a hundred kilobytes at most. */
+/** Longest `lines` that are read, characters; a step writes a hundred thousand at most. */
 const LONGEST_LINES = 33_554_432
 
-/** Tasks that a walk met for the first time. */
+/** A number of tasks and the sum over their ids, to compare sets: such as those that a walk met for the first time. */
 export class Met {
   count = 0
   ids = 0
@@ -23,13 +23,13 @@ export class Met {
 
 interface EvidenceRow {
   number: number
-  /** Empty where it is longer than any run writes it. */
+  /** Empty where the stored text is longer than any that a run writes. */
   lines: string
   marked: number
   ids: number
 }
 
-/** In order. Holds the connection until it is read to its end or left. */
+/** Yields the rows in order. The connection is busy until this is read to its end or left. */
 export function* evidenceOf(db: Db, walkId: number): Generator<EvidenceRow> {
   const all = db.prepare(
     `SELECT number, CASE WHEN length(lines) <= ${LONGEST_LINES} THEN lines ELSE '' END AS lines, marked, ids
@@ -38,7 +38,7 @@ export function* evidenceOf(db: Db, walkId: number): Generator<EvidenceRow> {
   yield* all.iterate(walkId) as IterableIterator<EvidenceRow>
 }
 
-/** Hex: of the rows, and of what the walk's own row says that it speaks of. */
+/** SHA-256, hex, of the rows, and of the kind, bounds and times in the walk's own row. */
 export function evidenceDigest(db: Db, walkId: number): string {
   const hash = createHash('sha256')
   const walk = db.prepare('SELECT kind, range_since, range_until, started_at, finished_at FROM walks WHERE id = ?')
@@ -48,7 +48,7 @@ export function evidenceDigest(db: Db, walkId: number): string {
   return hash.digest('hex')
 }
 
-/** What the evidence of a walk proves, and the tasks that it met by it. */
+/** What the evidence of a walk proves, and the tasks that the walk met by that evidence. */
 interface ProvenWalk {
   proven: Proven
   met: { count: number; ids: number }
@@ -95,7 +95,7 @@ export function evidenceTable(db: Db) {
   const sealed = db.prepare('UPDATE walks SET evidence_sha256 = ? WHERE id = ?')
   const disown = db.prepare('UPDATE walks SET evidence_sha256 = NULL WHERE evidence_sha256 IS NOT NULL')
   const forget = ['walk_marks', 'walk_evidence'].map((table) =>
-    // The walks are looked up one by one in the key: the rows of a kept one may be thousands.
+    // Finds the walks one by one in the key, because a kept walk may have thousands of rows.
     db.prepare(
       `WITH RECURSIVE found (id) AS (SELECT min(walk_id) FROM ${table} UNION ALL
          SELECT (SELECT min(walk_id) FROM ${table} WHERE walk_id > found.id) FROM found WHERE found.id IS NOT NULL)
@@ -108,14 +108,14 @@ export function evidenceTable(db: Db) {
     /** `lines` as JSON text. */
     add: (walkId: number, lines: string, { count, ids }: Met): void =>
       void writeOne(insert, walkId, lines, count, ids, walkId),
-    /** The walk has ended as complete. Throws `Unproven` where its evidence does not say so: whoever calls it. */
+    /** Seals the evidence of a walk that ended as complete. Throws `Unproven` where the evidence does not say so. */
     seal(walkId: number): void {
       proveWalk(db, walkId)
       writeOne(sealed, evidenceDigest(db, walkId), walkId)
     },
-    /** Another account is accepted: what was proven of the one before is no proof of it. */
+    /** Unseals all walks, when another account is accepted: what was proven of the one before proves nothing of it. */
     disown: (): void => void disown.run(),
-    /** Forgets what proves nothing any more: all but the last complete full walk and since, and `keepWalkId`. */
+    /** Deletes what proves nothing any more: all but the last complete full walk, walks since, and `keepWalkId`. */
     forget(keepWalkId: number | null): void {
       for (const statement of forget) statement.run(keepWalkId)
     },

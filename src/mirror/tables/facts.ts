@@ -17,13 +17,13 @@ export interface Facts {
   inversion_ms?: number
   /** The frontier: everything created before it that the service lists has been met. */
   frontier?: number
-  /** So many items the list holds at most if all that is new has been met: when its end was last proven, and what came in since. */
+  /** Most items that the list can hold, if all new ones were met: those when its end was last proven, plus new ones. */
   total?: number
-  /** Number of items in the list when its end was last proven; what leaves it at one end as others come in at the other adds nothing. */
+  /** Number of items when the list's end was last proven; unlike `total`, it does not grow as items come and go. */
   total_proven?: number
   /** The last item of the list when its end was last proven. */
   last_id?: string
-  /** The first windows of the last run, as they came: the same Date later means that a cache answered. Epoch ms. */
+  /** The first list answers of the last run: a later one with the same Date comes from a cache. Times are epoch ms. */
   first_answers?: {
     question: string
     serviceDate: number | null
@@ -31,21 +31,21 @@ export interface Facts {
     startedAt: number
     receivedAt: number
   }[]
-  /** How many items the list held at least when it was last empty or much shorter than `total_proven`; absent once it is not. */
+  /** While the list is empty or much shorter than `total_proven`: how many items it held at least; else absent. */
   shrunk_to?: number
-  /** Largest number of items an answer held where more were asked for and more were there. */
+  /** Largest number of items in an answer that was asked for more while more were there. */
   page_cap?: number
-  /** Mean size of a listed item, bytes; of the first window, until a full walk has been complete. */
+  /** Mean size of a listed item, bytes; that of the first window until a full walk has been complete. */
   item_bytes?: number
   /** Pages are filtered after paging: an empty answer may lie in the middle of the list. */
   filtered_pages?: boolean
   /**
-   * Ids that stood first when everything in the list had been met, in list order, so long before it was met last that by then whatever
-   * had been written to was listed; of earlier versions of unknown age. `front_at`: by when they had been seen, epoch ms.
+   * Ids that stood first at a walk that met everything, in list order, so long before the last such walk that all
+   * updates until then were listed; of earlier versions of unknown age. `front_at`: when they had been seen, epoch ms.
    */
   front?: string[]
   front_at?: number
-  /** Those that stood first later. */
+  /** Ids that stood first at a later walk: they become `front` once they are old enough. */
   front_next?: { ids: string[]; at: number }
   /** An open task was seen in front of a final one: open tasks do not all stand behind. */
   open_in_front?: boolean
@@ -58,8 +58,8 @@ export interface Facts {
   /** Fields that differ between list and detail, or from read to read, without a change of the task. */
   uneven_fields?: UnevenField[]
   /**
-   * When list and details were compared last, how many final and open tasks so far, the longest bodies of them, bytes, and what
-   * in them may say that the list shows less.
+   * When list and details were compared last, how many final and open tasks so far, the longest bodies of them, bytes,
+   * and what in them may say that the list shows less.
    */
   forms_compared?: {
     at: number
@@ -68,7 +68,7 @@ export interface Facts {
     longest: { result: number; data: number }
     signs?: string[]
   }
-  /** Rows from this seq on are still to be looked through for details that are owed by `summary_fields`. */
+  /** Rows from this seq on have yet to be checked for details that are owed because of `summary_fields`. */
   summary_sweep?: number
   /** The service asked to be left alone until then. */
   not_before?: number
@@ -80,11 +80,11 @@ export interface Facts {
   probe?: unknown
 }
 
-/** What the values of `timeframe` look like. What they mean is not documented: whatever follows from them is inferred. */
+/** What the values of `timeframe` look like. Their meaning is not documented: what follows from them is inferred. */
 export interface TimeframeFinding {
   /** They read as moments, epoch ms. */
   isMoment: boolean
-  /** Tasks with integers as `timeframe` and `createdAt`, and of these the share for which it lies after `createdAt`, 0 to 1. */
+  /** Tasks with integers as `timeframe` and `createdAt`, and the share of them whose `timeframe` is later, 0 to 1. */
   tasks: number
   afterCreated: number
   /** Of these, tasks that have ended, and the share that did so within a day of it. */
@@ -92,7 +92,7 @@ export interface TimeframeFinding {
   nearCompleted: number
 }
 
-/** How list and details differ, as far as is known. */
+/** How list and details differ, as far as known. */
 export function formsOf({ summary_fields: summary = [], uneven_fields: uneven = [] }: Facts): Forms {
   return { summary, uneven }
 }
@@ -102,10 +102,10 @@ export function readFacts(db: Db): Facts {
   return Object.fromEntries(rows.map(({ key, value }) => [key, storedJson(value)])) as Facts
 }
 
-/** No wait that a service asked for is kept for longer. */
+/** A wait that the service asked for is kept for no longer than this. */
 export const LONGEST_KEPT_WAIT_MS = 86_400_000
 
-/** The facts without those that hang on a moment in the future: a clock was wrong when they were observed, or is now. */
+/** The facts but those that rest on a moment in the future: a clock was wrong when they were observed, or is now. */
 export function believedFacts(db: Db, now: number, settleMs: number): Facts {
   const facts = readFacts(db)
   const observedAt = db.prepare('SELECT observed_at FROM service_facts WHERE key = ?').pluck()

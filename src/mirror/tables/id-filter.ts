@@ -1,10 +1,10 @@
-// Which ids a mirror that began empty may hold: no false "no", and 8 MB however many there are. Saves a first backfill the
-// look-up of ids that cannot be there. A Bloom filter in blocks, so that an id costs one place in memory.
+// Which ids a mirror that began empty may hold: a Bloom filter in blocks, so that an id costs one place in memory. No
+// false "no", and 8 MB for any number of ids. Saves a first backfill the look-up of ids that are not there.
 
 const BLOCKS = 1 << 17
-/** Of 32 bits. */
+/** Words of 32 bits. */
 const WORDS_PER_BLOCK = 16
-/** Bits that an id sets in its block: beyond eight million ids, one in twenty is looked up in vain. */
+/** Bits that an id sets in its block. With more than eight million ids, one new id in twenty is looked up in vain. */
 const BITS_PER_ID = 4
 
 export class IdFilter {
@@ -22,9 +22,9 @@ export class IdFilter {
     return this.each(id, (word, bit) => (this.words[word]! & bit) !== 0)
   }
 
-  /** False as soon as `visit` says so. */
+  /** Visits the bits of an id; false as soon as `visit` returns false. */
   private each(id: string, visit: (word: number, bit: number) => boolean): boolean {
-    // FNV-1a over UTF-16 units, and the same over what it has come to: one for the block, the other for its bits.
+    // FNV-1a over UTF-16 units picks the block; a second hash, over each value that the first takes, picks its bits.
     let place = 0x811c9dc5
     let bits = 0
     for (let at = 0; at < id.length; at += 1) {
@@ -35,7 +35,7 @@ export class IdFilter {
     bits ^= bits >>> 16
     const block = (place & (BLOCKS - 1)) * WORDS_PER_BLOCK
     for (let taken = 0; taken < BITS_PER_ID; taken += 1) {
-      // Four bits for the word, five for the bit in it; then others of the same 32.
+      // Four bits pick the word, five the bit in it; then the same 32 bits are mixed anew.
       if (!visit(block + (bits & (WORDS_PER_BLOCK - 1)), 1 << ((bits >>> 4) & 31))) return false
       bits = Math.imul(bits, 0x9e3779b1) ^ (bits >>> 15)
     }

@@ -1,4 +1,4 @@
-// Which rows a walk has met: one bit per row, by seq. Bits live in memory and are written with the window's transaction.
+// Which rows a walk has met: one bit per row, by seq. Bits live in memory, and are written in a window's transaction.
 import type { Db } from '../connect.ts'
 import { writeOne } from './statements.ts'
 
@@ -28,14 +28,14 @@ export class Bits {
     return bits[bit >> 3] !== before
   }
 
-  /** How many there are. */
+  /** How many numbers there are. */
   count(): number {
     let bits = 0
     for (const chunk of this.chunks.values()) for (let byte of chunk) for (; byte !== 0; byte &= byte - 1) bits += 1
     return bits
   }
 
-  /** In order. */
+  /** The numbers in order. */
   *values(): Generator<number> {
     for (const [chunk, bits] of [...this.chunks].sort(([one], [other]) => one - other))
       for (let bit = 0; bit < CHUNK_BITS; bit += 1)

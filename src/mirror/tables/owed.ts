@@ -1,4 +1,4 @@
-// `open_checks`: what is owed: open tasks, details, candidates for deletion; tombstones, ever more rarely.
+// `open_checks`: what is still to be asked: open tasks, details, candidates for deletion; tombstones, ever more rarely.
 import { latestKnown } from '../../clock.ts'
 import type { Db } from '../connect.ts'
 import { notWritten, writeOne } from './statements.ts'
@@ -13,17 +13,17 @@ export interface Owed {
 
 /** An open task that is due. */
 interface OpenDue extends Owed, TaskMoments {
-  /** Null where it never was. */
+  /** Null where it was never checked. */
   checkedAt: number | null
   nextCheckAt: number
   /** Whether the row is in every digit what the list showed last. */
   isAsListed: boolean
 }
 
-/** One debt by itself. */
+/** What is owed of one task for one reason. */
 interface Debt {
   attempts: number
-  /** Epoch ms; null where an earlier version noted it. */
+  /** Epoch ms; null where an earlier version wrote the row. */
   owedAt: number | null
   /** The task as the list showed it, JSON text; null where that is the row itself. */
   listed: string | null
@@ -33,9 +33,9 @@ interface Debt {
 export const NO_RESULT = 'final, but its detail has no result yet'
 /** `last_error` of a task whose detail cannot be taken in. */
 export const SET_ASIDE = 'its detail was set aside'
-/** `last_error` of a candidate that the service still has: not deleted, and none to decide until it is asked for again. */
+/** `last_error` of a candidate that the service still has: not deleted, and no candidate until it is asked again. */
 export const HIDDEN = 'listed no more, but found by id'
-/** After so many vain attempts over so long, neither is expected soon any more. */
+/** After so many failed attempts over so long, a detail with one of the first two is not expected soon any more. */
 const EXPECTED = { attempts: 3, ms: 86_400_000 }
 
 function statements(db: Db) {
@@ -56,8 +56,8 @@ function statements(db: Db) {
       `UPDATE open_checks SET checked_at = ?, next_check_at = ?, attempts = attempts + 1, last_error = ?
        WHERE task_id = ? AND reason = ?`,
     ),
-    // Half a minute times the square of the failures before: at once after the first, a day at most. Of tombstones twelve
-    // hours after the first time, twice as long after each, thirty days at most.
+    // Next time in half a minute times the square of the failures before: at once after the first, a day at most. For
+    // tombstones in twelve hours after the first time, then twice as long each time, thirty days at most.
     retryLater: db.prepare(
       `UPDATE open_checks SET checked_at = @now, next_check_at = @now + CASE reason
          WHEN 'deleted' THEN min(2592000000, 43200000 * (1 << min(attempts, 10)))
@@ -108,7 +108,7 @@ export class OwedTable {
   readonly #sql: ReturnType<typeof statements>
   readonly #settleMs: number
 
-  /** What was checked at a moment later than now by more than `settleMs` is due: nobody knows when that was (clock.ts). */
+  /** A check dated later than now by more than `settleMs` makes its row due: nobody knows when it was (clock.ts). */
   constructor(db: Db, settleMs: number) {
     this.#sql = statements(db)
     this.#settleMs = settleMs
@@ -128,7 +128,7 @@ export class OwedTable {
     return this.#sql.find.get(taskId, reason) as Debt | undefined
   }
 
-  /** Details that are not expected any moment: asked for more and more rarely. */
+  /** How many details are not expected soon any more, so that they are asked for more and more rarely. */
   unexpectedCount(now: number): number {
     return this.#sql.unexpected.get(NO_RESULT, SET_ASIDE, EXPECTED.attempts, now - EXPECTED.ms) as number
   }
@@ -137,12 +137,12 @@ export class OwedTable {
     this.#sql.settle.run(taskId, reason)
   }
 
-  /** The list shows the result that was waited for. */
+  /** Settles what was owed for a result that the list shows by now. */
   settleResult(taskId: string): void {
     this.#sql.settleResult.run(taskId, NO_RESULT)
   }
 
-  /** It was asked for `now`, and is asked for again `next`, epoch ms. */
+  /** Notes that the task was asked for at `now`, and is asked for again at `next`, epoch ms. */
   postpone(
     taskId: string,
     reason: OwedReason,
@@ -152,7 +152,7 @@ export class OwedTable {
     this.#sql.postpone.run(now, next, error, taskId, reason)
   }
 
-  /** A candidate was found, once more in the time since `hiddenAt`, epoch ms: it is asked for again `next`. */
+  /** Notes that a candidate, owed since `hiddenAt` or before, was found by id; `next`: when to ask again. Epoch ms. */
   hide(taskId: string, hiddenAt: number, check: { now: number; next: number }): void {
     this.owe(taskId, 'candidate', hiddenAt)
     this.postpone(taskId, 'candidate', check, HIDDEN)
@@ -163,7 +163,7 @@ export class OwedTable {
     this.#sql.oweAllDetails.run(dueAt, dueAt, since, since, until, until)
   }
 
-  /** Asking failed: the next run asks again, and later runs more and more rarely. */
+  /** Notes that asking failed: the next run asks again, later runs more and more rarely. */
   retryLater(taskId: string, reason: OwedReason, now: number, error: string): void {
     this.#sql.retryLater.run({ taskId, reason, now, error })
   }
@@ -173,7 +173,7 @@ export class OwedTable {
     return this.#sql.dueTombstones.iterate(dueBy, latestKnown(dueBy, this.#settleMs)) as Iterable<string>
   }
 
-  /** What is due and `wanted`, oldest check first. */
+  /** Rows that are due and `wanted`, the oldest check first. */
   due(reason: OwedReason, now: number, wanted: (owed: Owed) => boolean): Owed[] {
     const found: Owed[] = []
     for (const owed of this.#sql.due.iterate(reason, now, latestKnown(now, this.#settleMs)) as Iterable<Owed>)
@@ -187,7 +187,7 @@ export class OwedTable {
       yield { ...row, isAsListed: Boolean(row.isAsListed) }
   }
 
-  /** Hidden tasks are no candidates. */
+  /** How many rows have this reason; hidden tasks do not count as candidates. */
   count(reason: OwedReason): number {
     return this.#sql.count.get(reason, HIDDEN) as number
   }

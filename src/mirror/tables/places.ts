@@ -1,4 +1,4 @@
-// Where live rows stand in a list by created_at, as far as the mirror tells: counted in SQLite, no further than asked.
+// Where live rows stand in a list by created_at, according to the mirror: counted in SQLite, no further than asked.
 import type { Db } from '../connect.ts'
 
 export interface ListedRow {
@@ -26,7 +26,7 @@ export function placeTable(db: Db) {
     .prepare('SELECT created_at FROM tasks WHERE deleted_at IS NOT NULL AND created_at IS NOT NULL')
     .pluck()
 
-  /** Tombstones created before a moment; few as they are, they are held in memory. */
+  /** Counts tombstones created before a moment; they are few, so they are held in memory. */
   function countTombstones(): (moment: number) => number {
     const moments = Float64Array.from(deleted.all() as number[]).sort()
     return (moment) => {
@@ -40,7 +40,7 @@ export function placeTable(db: Db) {
     }
   }
 
-  /** Live rows from one row (exclusive) to the next. */
+  /** Number of live rows behind each row up to the next one, `widest` at most. */
   function gaps(rows: readonly ListedRow[], widest: number): number[] {
     const tombstonesBefore = countTombstones()
     return rows.slice(1).map((row, index) => {
@@ -58,7 +58,7 @@ export function placeTable(db: Db) {
       return rows.length === 0 ? [] : [0, ...gaps(rows, widest).map((gap) => (distance += gap))]
     },
 
-    /** Rows in front of each of `rows`, sorted by `compareRows`; newest first or oldest first. One pass over the index. */
+    /** Live rows in front of each of `rows` (sorted by `compareRows`), newest or oldest first. Reads the index once. */
     indexes(rows: readonly ListedRow[], newestFirst: boolean): number[] {
       const [first, last] = [rows[0], rows.at(-1)]
       if (first === undefined || last === undefined) return []

@@ -46,15 +46,15 @@ export interface RunRow {
   startedAt: number
   finishedAt: number | null
   exitCode: number | null
-  /** What ended it early. */
+  /** Message of the error that ended it early. */
   error: string | null
 }
 
-/** Of a `RunRow`. */
+/** The columns of a `RunRow`. */
 const SHOWN = `id, command, outcome, verdict, requests, inserted, updated, deleted, rejected,
   started_at AS startedAt, finished_at AS finishedAt, exit_code AS exitCode, error ->> 'message' AS error`
 
-/** The last ones, newest first; only those that meet `condition`. */
+/** The last runs, newest first; only those that meet `condition`. */
 export function lastRuns(db: Db, limit: number, condition = 'true'): RunRow[] {
   return db.prepare(`SELECT ${SHOWN} FROM runs WHERE ${condition} ORDER BY id DESC LIMIT ?`).all(limit) as RunRow[]
 }

@@ -1,4 +1,4 @@
-// `rejected_items`: what could not be taken in, once per item and not once per run, bounded in bytes; and on its way back.
+// `rejected_items`: what could not be taken in, one row per item (not per run), bounded in bytes; and its way back.
 import { createHash } from 'node:crypto'
 import { MirrorError } from '../../errors.ts'
 import type { Db } from '../connect.ts'
@@ -20,7 +20,7 @@ export interface SetAside {
   identity?: string
 }
 
-/** Recognises the same item in later runs; another task's identity is the same one in the list and by id. */
+/** Recognises the same item in later runs. Another task's identity is one item, whether listed or asked for by id. */
 function identityHash(item: Pick<SetAside, 'source' | 'reason' | 'raw' | 'identity'>): Buffer {
   const source = item.reason === 'other-identity' ? 'list' : item.source
   const hash = createHash('sha256').update(source).update('\0').update(item.reason).update('\0')
@@ -30,7 +30,7 @@ function identityHash(item: Pick<SetAside, 'source' | 'reason' | 'raw' | 'identi
     .subarray(0, 16)
 }
 
-/** What an item takes beside its texts: its row, its places in indexes, and in the memory of a walk. */
+/** Bytes that an item takes besides its texts: its row, its places in indexes, and in the memory of a walk. */
 const ITEM_BYTES = 200
 
 export function setAsideTable(db: Db, maxBytes: number) {
@@ -47,7 +47,7 @@ export function setAsideTable(db: Db, maxBytes: number) {
        replayed_at = NULL, seen_at = excluded.seen_at, run_id = excluded.run_id, skip = coalesce(excluded.skip, skip)
      WHERE replayed_at IS NOT NULL`,
   )
-  // It may stand elsewhere by now, and an answer by id says nothing of that.
+  // The item may stand elsewhere by now; an answer by id has no `skip`, so the old one stays.
   const meetAgain = db.prepare(
     'UPDATE rejected_items SET seen_at = @now, skip = coalesce(@skip, skip) WHERE raw_hash = @identity',
   )
@@ -84,7 +84,7 @@ export function setAsideTable(db: Db, maxBytes: number) {
       if (item.taskId !== null) pending = undefined
       return true
     },
-    /** The task has been taken in after all: what was set aside of it is done with, of one source where it is given. */
+    /** Settles what was set aside of a task that has been taken in after all; of one source where it is given. */
     resolve: (taskId: string, now: number, source: SetAside['source'] | null = null): void => {
       pending ??= pendingIds.get() as number
       if (pending === 0 || replayed.run(now, taskId, source).changes === 0) return
@@ -113,7 +113,7 @@ interface SetAsideItem {
   message: string
   /** Bytes of the raw text. */
   bytes: number
-  /** The raw text as sent; only where asked for, and read when it is looked at: all of them may be larger than memory. */
+  /** The raw text as sent, where asked for. Read when it is looked at: all of them may be larger than memory. */
   readonly raw?: string
   /** When it was last met, epoch ms. */
   seenAt: number
@@ -125,7 +125,7 @@ export interface SetAsideList {
   items: SetAsideItem[]
 }
 
-/** What is set aside and has not been taken in since, newest first. `limit` bounds the items, `withRaw` brings their raw text. */
+/** What is set aside and not taken in since, newest first. `limit` bounds the items, `withRaw` adds their raw texts. */
 export function readSetAside(db: Db, { limit, withRaw }: { limit: number; withRaw: boolean }): SetAsideList {
   const list = db.prepare(
     `SELECT id, run_id AS runId, source, skip, task_id AS taskId, reason, message,
@@ -146,10 +146,10 @@ export function readSetAside(db: Db, { limit, withRaw }: { limit: number; withRa
   })()
 }
 
-/** As it is seen when it is to be taken in anew. */
+/** What replaying needs of an item. */
 export type WaitingItem = Pick<SetAsideItem, 'id' | 'source' | 'taskId' | 'seenAt'>
 
-/** What is set aside and not taken in since, by rising id, without the raw texts; `after` is the last id seen so far. */
+/** What is set aside and not taken in since, by rising id, without raw texts. `after`: the last id seen so far. */
 export function waitingItems(db: Db, after: number, limit: number): WaitingItem[] {
   return db
     .prepare(
@@ -170,8 +170,8 @@ export function markReplayed(db: Db, id: number, now: number): void {
 }
 
 /**
- * What of the list is set aside and was last met before `before`, epoch ms: items with a task id, and those that show nothing
- * by which a later version of this program could take them in.
+ * Items of the list that are set aside and were last met before `before`, epoch ms: those with a task id, and those
+ * with nothing in them by which a later version of this program could take them in.
  */
 export function lastMetBefore(db: Db, before: number): Pick<WaitingItem, 'id' | 'taskId'>[] {
   return db
@@ -183,8 +183,8 @@ export function lastMetBefore(db: Db, before: number): Pick<WaitingItem, 'id' | 
 }
 
 /**
- * Whether positions that cannot be read are others than at `lastFull`: one is there that no run up to then met, or one from the index
- * `from` on was not met again after `since`; epoch ms.
+ * Whether other positions cannot be read than at `lastFull`: one is there that no run up to then met, or one from index
+ * `from` on has not been met again since `since`; epoch ms.
  */
 export function haveUnreadChanged(db: Db, at: { from: number; since: number; lastFull: number | null }): boolean {
   const changed = db.prepare(

@@ -43,7 +43,7 @@ export function snapshotsAt(
   })
 }
 
-/** Whether the mirror has a row about it, wherever it was published. */
+/** Whether the mirror has a row about this snapshot, wherever it was published. */
 export function knowsSnapshot(path: string, id: string): boolean {
   return withReader(path, (db) => db.prepare('SELECT 1 FROM snapshots WHERE id = ?').get(id) !== undefined)
 }
@@ -57,19 +57,19 @@ export function changedLastAt(path: string): number | null {
 /** A publication that the mirror has a row about. */
 export type Publication = Pick<SnapshotRow, 'id' | 'path' | 'bytes'>
 
-/** The last first, whatever the clock said. */
+/** All publications, the last first, whatever the clock said. */
 export function publications(db: Db): Publication[] {
   return db.prepare('SELECT id, path, bytes FROM snapshots ORDER BY rowid DESC').all() as Publication[]
 }
 
-/** When a publication began, epoch ms: its name says so (`20261122T092136123Z-...`). null where it is called otherwise. */
+/** When a publication began, epoch ms, by its name (`20261122T092136123Z-...`); null where it is called otherwise. */
 export function begunAt(id: string): number | null {
   const [, y, mo, d, h, mi, s, ms] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z-/.exec(id) ?? []
   return Date.parse(`${y}-${mo}-${d}T${h}:${mi}:${s}.${ms}Z`) || null
 }
 
 const PAUSE_MS = 50
-/** The last ones stay, and the last one of each place, format and filters, which a feed goes on from. */
+/** So many last rows stay, and the last one of each place, format and filters, from which a feed goes on. */
 const KEPT_ROWS = 10_000
 
 /**

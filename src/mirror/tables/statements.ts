@@ -1,4 +1,4 @@
-// Runs statements that must write exactly one row, and holds them to it: a trigger can make SQLite skip a row in silence.
+// Runs statements that must write exactly one row, and checks that: a trigger can make SQLite skip a row in silence.
 import type { RunResult, Statement } from 'better-sqlite3'
 import { MirrorError } from '../../errors.ts'
 

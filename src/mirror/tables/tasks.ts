@@ -1,4 +1,4 @@
-// The rows of `tasks`: read, look up, insert, replace, mark deleted. Whether a row is to be changed is decided elsewhere (sync/writer).
+// The rows of `tasks`: read, look up, insert, replace, mark deleted. sync/writer decides whether a row is changed.
 import { hostOf } from '../../host.ts'
 import { INTEGER_COLUMNS, TASK_COLUMNS } from '../../task/columns.ts'
 import { valuesOf } from '../../task/row.ts'
@@ -40,7 +40,7 @@ interface RowHashes {
   listHash: Buffer | null
 }
 
-/** When the answer was asked for that shows a row, and when it is taken in, epoch ms. */
+/** When the answer that shows a row was asked for, and when it is taken in, epoch ms. */
 export interface RowTimes {
   readAt: number
   now: number
@@ -104,7 +104,7 @@ function statements(db: Db) {
   }
 }
 
-/** The row holds what a look-up has shown, and the list has not shown that yet. */
+/** Whether the row holds what a look-up has shown and the list has not shown yet. */
 export function awaitsList({ listHash, detailAt }: KnownHashes): boolean {
   return listHash === null && detailAt !== null
 }
@@ -121,13 +121,13 @@ export class TaskTable {
     this.#filter = this.#seq === 0 ? new IdFilter() : null
   }
 
-  /** Forgets counters that a rolled back transaction moved. */
+  /** Reads counters anew, after a transaction that moved them was rolled back. */
   reload(): void {
     this.#seq = this.#sql.highestSeq.get() as number
     this.#changeSeq = this.#sql.highestChange.get() as number
   }
 
-  /** Hashes are compared where they stand: most are equal, and a buffer for each would cost more than the look-up. */
+  /** SQLite compares the hashes: most are equal, and a buffer for each would cost more than the look-up. */
   find(id: string, listHash?: Buffer): KnownTask | undefined {
     if (this.#filter?.mayHave(id) === false) return undefined
     const found = this.#sql.find.get(listHash ?? null, id) as
@@ -147,7 +147,7 @@ export class TaskTable {
     return exactly(this.#sql.read.get(seq)) as unknown as TaskRow
   }
 
-  /** Its id, where the row is no tombstone. */
+  /** Id of a row that is no tombstone. */
   liveIdOf(seq: number): string | undefined {
     return this.#sql.liveIdOf.get(seq) as string | undefined
   }
@@ -183,24 +183,24 @@ export class TaskTable {
     return this.#seq
   }
 
-  /** Replaces the content by what the list shows; takes a tombstone back. */
+  /** Replaces the content by what the list shows; a tombstone lives again. */
   replace(seq: number, row: TaskRow, { contentHash, listHash }: RowHashes, { readAt, now }: RowTimes): void {
     const values = [...valuesOf(row), hostOf(row.data_url), contentHash, listHash]
     writeOne(this.#sql.replace, ...values, readAt, now, this.#nextChange(), seq)
   }
 
-  /** The list shows the task in another form than before, its content in the mirror is the same; null: it has yet to show what a look-up brought. */
+  /** Notes the hash of the form listed now, for the same content; null: what a look-up brought is not listed yet. */
   setListHash(seq: number, listHash: Buffer | null): void {
     writeOne(this.#sql.setListHash, listHash, seq)
   }
 
-  /** Of `count` rows from `from` on those that the list shows in another form are compared anew by the next walk. Where to go on; null at the end. */
+  /** Has the next walk compare anew what is listed in another form, in `count` rows from `from`. Next row or null. */
   forgetListed(from: number, count: number): number | null {
     this.#sql.forgetListed.run(from, from + count)
     return from + count <= this.#seq ? from + count : null
   }
 
-  /** The detail that was asked for then agrees with what the list shows, or is newer; null: there is none any more. */
+  /** Notes when the detail was asked for that agrees with the list or is newer; null: there is none any more. */
   setDetailAt(seq: number, readAt: number | null): void {
     writeOne(this.#sql.setDetailAt, readAt, seq)
   }
@@ -219,7 +219,7 @@ export class TaskTable {
     writeOne(this.#sql.restore, now, this.#nextChange(), seq)
   }
 
-  /** Replaces the content of a tombstone, which it stays; the list has to show the task anew. */
+  /** Replaces the content of a tombstone, which stays one; the list has to show the task anew. */
   strip(seq: number, row: TaskRow, contentHash: Buffer, now: number): void {
     writeOne(this.#sql.strip, ...valuesOf(row), hostOf(row.data_url), contentHash, now, this.#nextChange(), seq)
   }
@@ -270,7 +270,7 @@ interface StoredTask {
 
 const META = ['change_seq', 'first_seen_at', 'changed_at', 'deleted_at'] as const
 
-/** The task with this id, tombstones included; null where the mirror does not hold it. For connections of `openReader`. */
+/** The task with this id, tombstones included; null where the mirror has none. For connections of `openReader`. */
 export function readTask(db: Db, id: string): StoredTask | null {
   const found = db
     .prepare(`SELECT ${columnsAsMigrated(db, [...TASK_COLUMNS, ...META])} FROM tasks WHERE id = ?`)
@@ -287,7 +287,7 @@ export function readTask(db: Db, id: string): StoredTask | null {
   }
 }
 
-/** A row with a `number` in the place of each `bigint` that one holds exactly. */
+/** Turns each `bigint` of a row into a `number` where that holds it exactly. */
 function exactly(found: unknown): Record<string, string | Integer | null> {
   const row = found as Record<string, string | Integer | null>
   for (const [name, value] of Object.entries(row)) {

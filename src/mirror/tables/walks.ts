@@ -51,7 +51,7 @@ export interface WalkEnd {
 
 const KEPT_ROWS = 10_000
 
-/** Of a `WalkRow`. */
+/** The columns of a `WalkRow`. */
 const COLUMNS = `id, kind, range_since AS rangeSince, range_until AS rangeUntil, next_skip AS nextSkip, windows, met, drift,
   verdict, reason, state, first_window AS firstWindow, started_at AS startedAt, updated_at AS updatedAt,
   finished_at AS finishedAt`
@@ -97,7 +97,7 @@ export function walkTable(db: Db) {
       prune.run()
       return Number(done.lastInsertRowid)
     },
-    /** `readAt`: as of when the window speaks, epoch ms. */
+    /** `readAt`: the moment as of which the window speaks, epoch ms. */
     progress(id: number, step: WalkProgress, newlyMet: number, { readAt, now }: { readAt: number; now: number }): void {
       const first = step.firstWindow === undefined ? null : JSON.stringify(step.firstWindow)
       const { nextSkip, drift } = step
@@ -108,18 +108,18 @@ export function walkTable(db: Db) {
       writeOne(end, result.verdict, result.reason, result.ordering, now, now, id)
     },
     get: (id: number): WalkRow | null => toWalk(byId.get(id)),
-    /** Asked with every window, whose walk's state and first window take long to parse. */
+    /** The kind alone, for every window: the walk's state and first window would take long to parse. */
     kindOf: (id: number): WalkKind | null => (kindById.get(id) as WalkKind | undefined) ?? null,
     /** The last full walk that ended; with `verdict`, the last that ended with it. */
     lastFull: (verdict: Verdict | null = null): WalkRow | null => toWalk(lastFull.get(verdict, verdict)),
     /**
-     * The highest seq there was when the walk after the last complete one before `id` began; null where that is none. Of `kind`
-     * where given; a range walk is none.
+     * The highest seq at the start of the first walk that followed the last complete one before `id`; null where there
+     * is none. That complete walk is of `kind`, where given, and never a range walk.
      */
     seqAfterComplete: (id: number, kind: WalkKind | null): number | null => leastSeq.get({ id, kind }) as number | null,
     /**
-     * A full walk that was begun after the last one that ended, and was cut off; without a state where nothing could prove it any
-     * more: version 0.1.0 kept no evidence, another version may have had other rules.
+     * A full walk that was cut off, begun after the last one that ended. Its state is null where nothing could prove it
+     * any more: version 0.1.0 kept no evidence, another version may have had other rules.
      */
     interrupted(): WalkRow | null {
       const walk = toWalk(interrupted.get())

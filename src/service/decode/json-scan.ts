@@ -1,5 +1,5 @@
-// Finds values in bytes of JSON (valid UTF-8), and says whether they are JSON, without recursion and without making anything of
-// them: where, how deep, whether with odd numbers. Linear, one bit per level of nesting. Decodes no string.
+// Finds values in bytes of JSON (valid UTF-8) and checks their syntax: where they are, how deep, whether they hold odd
+// numbers. Builds no value and decodes no string; no recursion, linear time, one bit per level of nesting.
 
 import { isOddNumber } from '../../json.ts'
 import {
@@ -46,7 +46,7 @@ export function isJson(bytes: Buffer): boolean {
   return span !== null && spaceEnd(bytes, span.end) === bytes.length
 }
 
-/** The value that begins at or, behind white space, after `from`; null where what stands there is no JSON. */
+/** The value at `from`, or behind the white space there; null where that is no JSON. */
 export function spanAt(bytes: Buffer, from: number): Span | null {
   const start = spaceEnd(bytes, from)
   const levels = new Levels()
@@ -94,7 +94,7 @@ export function spanAt(bytes: Buffer, from: number): Span | null {
   }
 }
 
-/** The values of the list that begins at `from`, in their order, one after another; the bytes are valid JSON, as below. */
+/** Yields the values of the list that begins at `from`, in order. The bytes have to be valid JSON, as below. */
 export function* elementsAt(bytes: Buffer, from: number): Generator<Span> {
   let at = spaceEnd(bytes, spaceEnd(bytes, from) + 1)
   while (at < bytes.length && bytes[at] !== CLOSE_LIST) {
@@ -105,7 +105,7 @@ export function* elementsAt(bytes: Buffer, from: number): Generator<Span> {
   }
 }
 
-/** Where the values of `names` begin in the object at `from`; of duplicate names the last, as in `JSON.parse`; else -1. */
+/** Where the values of `names` begin in the object at `from`; of duplicates the last, as in `JSON.parse`; else -1. */
 export function membersAt<Name extends string>(bytes: Buffer, from: number, ...names: Name[]): Record<Name, number> {
   const found = Object.fromEntries(names.map((name) => [name, -1])) as Record<Name, number>
   let at = spaceEnd(bytes, spaceEnd(bytes, from) + 1)
@@ -150,7 +150,7 @@ class Levels {
   }
 }
 
-/** Behind the white space at `from`; NOT_PLAIN stays what it is. */
+/** The end of the white space at `from`; NOT_PLAIN is passed through. */
 export function spaceEnd(bytes: Uint8Array, from: number): number {
   if (from < 0) return from
   let at = from
@@ -162,7 +162,7 @@ export function spaceEnd(bytes: Uint8Array, from: number): number {
   return at
 }
 
-// Whether the string that `stringEnd` passed last has an escape; beside the result it would cost an object per string.
+// Whether the last string that `stringEnd` passed has an escape. Returning that too would cost an object per string.
 let escapes = false
 
 function stringEnd(bytes: Uint8Array, at: number): number {
@@ -191,9 +191,9 @@ function isNumber(first: number | undefined): boolean {
 }
 
 /**
- * True only for numbers that surely are not odd, told without making a string: up to 15 digits survive a double, and
- * without an exponent, a leading `-0`, zeros at the end of the decimals or zeros right behind `0.` they are its shortest
- * spelling too.
+ * True only for numbers that are surely not odd, told without making a string: up to 15 digits survive a double; and
+ * without an exponent, a leading `-0`, zeros at the end of the decimals or zeros right behind `0.`, they are also its
+ * shortest spelling.
  */
 function isPlain(bytes: Buffer, start: number, end: number): boolean {
   const first = bytes[start] === MINUS ? start + 1 : start

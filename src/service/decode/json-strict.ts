@@ -1,6 +1,6 @@
-// Walks over the bytes of JSON text that nobody has checked yet, and goes no further than it is sure of: whatever is no
-// JSON, and whatever `JSON.stringify(JSON.parse(text))` would write otherwise, is none of its business and comes back as
-// NOT_PLAIN. So what it passes may be taken as it stands. Never decodes a string; bytes have to be valid UTF-8.
+// Scans JSON text that nobody has checked yet. Passes only what `JSON.stringify(JSON.parse(text))` would write the same
+// (numbers aside, whose digits are kept), so that it may be taken as it stands; for all else, invalid or unusual, it
+// returns NOT_PLAIN. Never decodes a string; the bytes have to be valid UTF-8.
 import {
   BACKSLASH,
   CLOSE_LIST,
@@ -17,12 +17,12 @@ import {
   ZERO,
 } from './json-bytes.ts'
 
-/** In place of an end: invalid or unusual, which of the two is for a real parser to say. */
+/** In place of an end: the text is invalid or unusual; a real parser has to say which. */
 export const NOT_PLAIN = -1
 
-/** Levels of lists and objects that are passed. */
+/** Most levels of lists and objects in one another. */
 const MOST_LEVELS = 64
-/** Members of one object that are compared with one another. */
+/** Most members of one object, because all their names are compared. */
 const MOST_MEMBERS = 64
 
 /** What ends a run of ordinary bytes in a string: the quote, a backslash, control characters. */
@@ -35,7 +35,7 @@ STOPS[BACKSLASH] = 1
 const SHORT_ESCAPES = new Uint8Array(256)
 for (const letter of '"\\bfnrt') SHORT_ESCAPES[letter.charCodeAt(0)] = 1
 
-// Whether the string that `stringEnd` passed last has an escape; beside the result it would cost an object per string.
+// Whether the last string that `stringEnd` passed has an escape. Returning that too would cost an object per string.
 let escapes = false
 
 /** Whether the string passed last has an escape. */
@@ -43,7 +43,7 @@ export function hadEscape(): boolean {
   return escapes
 }
 
-/** Behind the string that begins at `at`. */
+/** The end of the string that begins at `at`. */
 export function stringEnd(bytes: Uint8Array, at: number): number {
   escapes = false
   if (bytes[at] !== QUOTE) return NOT_PLAIN
@@ -60,7 +60,7 @@ export function stringEnd(bytes: Uint8Array, at: number): number {
   return NOT_PLAIN
 }
 
-/** Behind a member's name at `at`: no escapes; no digit in front, because a parser moves such names. */
+/** The end of a member's name at `at`: no escapes, and no digit in front, because a parser reorders such names. */
 export function nameEnd(bytes: Uint8Array, at: number): number {
   const first = bytes[at + 1]!
   if (first >= ZERO && first <= NINE) return NOT_PLAIN
@@ -68,7 +68,7 @@ export function nameEnd(bytes: Uint8Array, at: number): number {
   return escapes ? NOT_PLAIN : end
 }
 
-/** Behind the number that begins at `at`; its digits are kept, so they need not be a double's shortest. */
+/** The end of the number at `at`; its digits are kept, so they need not be a double's shortest spelling. */
 export function numberEnd(bytes: Uint8Array, at: number): number {
   let end = at
   if (bytes[end] === MINUS) end += 1
@@ -97,7 +97,7 @@ function digitsEnd(bytes: Uint8Array, at: number): number {
   return end
 }
 
-/** The integer written from `at` to `end`; NaN where it is none, or one that needs more than a double: 16 digits, -0. */
+/** The integer written from `at` to `end`; NaN where it is none, or a double may not hold it: 16 digits or more, -0. */
 export function integerAt(bytes: Uint8Array, at: number, end: number): number {
   const start = bytes[at] === MINUS ? at + 1 : at
   if (end - start > 15 || (start > at && bytes[start] === ZERO)) return Number.NaN
@@ -110,7 +110,7 @@ export function integerAt(bytes: Uint8Array, at: number, end: number): number {
   return start > at ? -value : value
 }
 
-/** Behind the value that begins at `at`. No white space, no name twice in an object. */
+/** The end of the value that begins at `at`. No white space in it, no name twice in an object. */
 export function valueEnd(bytes: Uint8Array, at: number): number {
   return anyEnd(bytes, at, 0)
 }
@@ -123,7 +123,7 @@ function anyEnd(bytes: Uint8Array, at: number, level: number): number {
   return wordAt(bytes, at) ?? numberEnd(bytes, at)
 }
 
-/** Behind `true`, `false` or `null` at `at`; undefined where nothing begins like one of them. */
+/** The end of `true`, `false` or `null` at `at`; undefined where the value does not begin like one of them. */
 export function wordAt(bytes: Uint8Array, at: number): number | undefined {
   const first = bytes[at]
   // t, f, n
@@ -155,7 +155,7 @@ function listEnd(bytes: Uint8Array, open: number, level: number): number {
   }
 }
 
-// Marks of the names of the objects that are open, one behind the other.
+// Hashes of the names in all open objects, those of an inner object behind those of the outer one.
 const names = new Int32Array(MOST_LEVELS * MOST_MEMBERS)
 let namesEnd = 0
 
@@ -182,7 +182,7 @@ function membersEnd(bytes: Uint8Array, open: number, level: number, firstName: n
   }
 }
 
-/** False where the object may have had the name before: two names with one mark are one name too many. */
+/** False where the object may have the name already (equal hashes count as equal), or there is no room for more. */
 function isNewName(bytes: Uint8Array, start: number, end: number, firstName: number): boolean {
   let mark = end - start
   for (let at = start + 1; at < end - 1; at += 1) mark = (Math.imul(mark, 31) + bytes[at]!) | 0

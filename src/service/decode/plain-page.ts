@@ -1,4 +1,4 @@
-// The envelope around the items, where it is as it mostly is; all else is left to `readPage`. Judges nothing.
+// Reads the envelope around the items where it has its usual form; `readPage` reads all others. Judges nothing.
 
 import { isUtf8 } from 'node:buffer'
 import { CLOSE_OBJECT, COLON, COMMA, OPEN_LIST, OPEN_OBJECT } from './json-bytes.ts'
@@ -12,18 +12,18 @@ interface PlainPage {
   bytes: Buffer
   /** Where the first item begins, or the list ends. */
   itemsAt: number
-  /** `at`: behind the list. Null where the rest is not plain. */
+  /** Reads the rest of the envelope from `at`, the place behind the list. Null where that is not plain. */
   close(at: number): PlainEnvelope | null
 }
 
-/** Null where the way to the items is not plain. */
+/** Reads as far as the first item. Null where the text before it is not plain. */
 export function openPlainPage(raw: Uint8Array): PlainPage | null {
   if (!isUtf8(raw)) return null
   const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.length)
   const envelope: PlainEnvelope = { statusCode: null, message: null }
   const names = new Set<string>()
 
-  /** Reads members from `from` up to one called `wanted`; where its value begins, or the end of the object. */
+  /** Reads members from `from` on; returns where the value of `wanted` begins, or else where the object closes. */
   function find(from: number, level: string, wanted: string | null): number {
     let at = from
     for (;;) {
@@ -33,7 +33,7 @@ export function openPlainPage(raw: Uint8Array): PlainPage | null {
       if (bytes[colon] !== COLON) return NOT_PLAIN
       const start = spaceEnd(bytes, colon + 1)
       const name = level + bytes.toString('utf8', at + 1, end - 1)
-      // Of members with one name the last one counts: for the parser to say.
+      // Of members with one name the last one counts: that is left to a real parser.
       if (names.has(name)) return NOT_PLAIN
       names.add(name)
       if (name === wanted) return start
@@ -45,7 +45,7 @@ export function openPlainPage(raw: Uint8Array): PlainPage | null {
     }
   }
 
-  /** Behind the value of a member. */
+  /** Reads the value of a member and returns its end. */
   function pass(name: string, start: number): number {
     if (name === 'body' || name === 'body.items') return NOT_PLAIN
     if (name === 'statusCode') {
@@ -63,7 +63,7 @@ export function openPlainPage(raw: Uint8Array): PlainPage | null {
     return valueEnd(bytes, start)
   }
 
-  /** Behind the object whose member ends at `at`. */
+  /** Reads the members left in an object from `behind` one of them; returns where it closes. */
   function finish(behind: number, level: string): number {
     const at = spaceEnd(bytes, behind)
     if (at === NOT_PLAIN || bytes[at] === CLOSE_OBJECT) return at

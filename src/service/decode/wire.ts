@@ -1,4 +1,4 @@
-// From bytes to tasks, digit for digit; what cannot be one comes back as raw text. No content goes into an error.
+// From bytes to tasks, digit for digit; what cannot be a task comes back as raw text. No content goes into an error.
 import { isUtf8 } from 'node:buffer'
 import { MirrorError } from '../../errors.ts'
 import { isRaw, parseValid } from '../../json.ts'
@@ -17,7 +17,7 @@ export interface UnfitItem {
   message: string
   /** The item's own text exactly as sent. */
   raw: string
-  /** Only where it has a usable id. */
+  /** Null unless the item has a usable id. */
   taskId: string | null
   /** Epoch ms, where `createdAt` is a safe integer. */
   createdAt: number | null
@@ -42,9 +42,9 @@ export const MAX_ID_LENGTH = 512
 /** Levels of nesting of an item, the item itself being the first. */
 const MAX_DEPTH = 500
 
-/** Values of an item, names included: an item of 8 MB cannot have more, and what is built of them fits into memory. */
+/** Most values in an item, names included: an item of 8 MB cannot have more, and so many still fit into memory. */
 export const MAX_VALUES = 4 * 1024 * 1024
-/** Items of one answer. Nobody asks for more than 1,000, and a walk looks at all of them at once. */
+/** Most items in one answer: nobody asks for more than 1,000, and a walk looks at all of them at once. */
 export const MAX_ITEMS = 100_000
 
 const MAX_MESSAGE_LENGTH = 200
@@ -81,7 +81,7 @@ export function readItemText(text: string): PageItem {
 
 type Envelope = Pick<Decoded, 'statusCode' | 'message'>
 
-/** `statusCode` and `message` of an answer that is no success; anything that is no JSON object has neither. Never throws. */
+/** `statusCode` and `message` of an answer that is no success; both null where it is no JSON object. Never throws. */
 export function readEnvelope(raw: Uint8Array | null): Envelope {
   try {
     if (raw !== null) return open(raw).envelope
@@ -144,7 +144,7 @@ export function tooMany(bytes: number): MirrorError {
   })
 }
 
-/** `span` is that of the item in `bytes`, which are valid JSON there. */
+/** Reads the item at `span` of `bytes`, which are valid JSON there. */
 export function readItem(bytes: Buffer, span: Span): PageItem {
   const isObjectText = bytes[span.start] === OPEN_OBJECT
   const tooMuch = span.depth > MAX_DEPTH ? 'too-deep' : span.values > MAX_VALUES ? 'too-many-values' : null
@@ -156,7 +156,7 @@ export function readItem(bytes: Buffer, span: Span): PageItem {
     return unfit(reason, text, null, task.createdAt)
   }
   if (!isObjectText) return unfit('not-an-object', text, null, undefined)
-  // Never built: only what names it is read.
+  // Too deep or too many values: never built, only its id and `createdAt` are read.
   const at = membersAt(bytes, span.start, 'id', 'createdAt')
   const id = scalarAt(bytes, at.id)
   const taskId = idFault(id) === null ? (id as string) : null

@@ -9,11 +9,11 @@ const SALT = [0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1
 const WORDS_PER_BLOCK = 8
 /** Bits per distinct value for one false answer in a hundred: -8 / ln(1 - 0.01^(1/8)). */
 const BITS_PER_VALUE = 9.69
-/** As parquet-java caps it unless told otherwise. */
+/** The default limit of parquet-java. */
 const MAX_BYTES = 1024 * 1024
 
 const { h64Raw } = await xxhash()
-/** The hash in hand, and its halves, the low one first. */
+/** The current hash, and its halves, the low one first. */
 const hash = new BigUint64Array(1)
 const halves = new Uint32Array(hash.buffer)
 
@@ -33,7 +33,7 @@ export function bloomFilterOf({ bytes, pages }: PlainTexts): Uint32Array {
   for (const { start, end } of pages) {
     for (let at = start; at < end; ) {
       const length = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)
-      // The library of the rest hashes by bigint: that took a third of an export.
+      // The other library, hyparquet-writer, hashes by bigint, which took a third of an export.
       hash[0] = h64Raw(bytes.subarray(at + 4, at + 4 + length))
       at += 4 + length
       const first = Math.floor((halves[1]! * blocks) / 2 ** 32) * WORDS_PER_BLOCK
@@ -45,7 +45,7 @@ export function bloomFilterOf({ bytes, pages }: PlainTexts): Uint32Array {
   return filter
 }
 
-/** Brings the filters into the file, one behind the other, each behind its header, and tells their chunks where. */
+/** Writes the filters into the file, each behind its header, and notes in their chunks where they are. */
 export function writeBloomFilters(writer: ByteWriter, indexes: readonly PageIndexes[]): void {
   for (const { chunk, bloomFilter } of indexes) {
     const about = chunk.meta_data
@@ -53,7 +53,7 @@ export function writeBloomFilters(writer: ByteWriter, indexes: readonly PageInde
     const offset = writer.offset
     serializeTCompactProtocol(writer, {
       field_1: bloomFilter.byteLength,
-      // The only algorithm, hash and compression that there are.
+      // The only algorithm, hash and compression that the format has.
       field_2: { field_1: {} },
       field_3: { field_1: {} },
       field_4: { field_1: {} },

@@ -1,13 +1,13 @@
-// Compression of Parquet pages by node:zlib; snappy is the writer's own. On this thread: the other one has pages of its own.
+// Compresses Parquet pages by node:zlib, snappy by the writer's own code. Blocks its thread: each has its own pages.
 import { constants, gzipSync, zstdCompressSync } from 'node:zlib'
 import { snappyCompress } from 'hyparquet-writer/src/snappy.js'
 import type { Codec } from './engine.ts'
 
 const { ZSTD_fast } = constants
 /**
- * About level 1, with the window of an ordinary page. Against level 3 it takes three quarters of the time; recorded tasks
- * come out 3 % smaller, prose and program text 4 to 6 % larger. Spelled out, because told the size of a page zstd takes
- * tables that pack worse.
+ * About level 1, with the window of an ordinary page. It takes three quarters of the time of level 3; recorded tasks
+ * come out 3 % smaller, prose and program text 4 to 6 % larger. Every parameter is given, because zstd takes tables
+ * that pack worse once it knows the size of a page.
  */
 const ZSTD_PAGE = {
   [constants.ZSTD_c_compressionLevel]: 1,
@@ -25,7 +25,7 @@ const zstdOptions = (page: Uint8Array) => ({
   params: page.length <= 2 ** 18 + 2 ** 12 ? ZSTD_PAGE : ZSTD_LARGE,
 })
 
-/** The memory that output is taken in: one piece for what an ordinary page comes to, hardly any for a small one. */
+/** Size of the output's buffers: one is enough for an ordinary page, and a small page takes hardly any memory. */
 const chunks = (page: Uint8Array) => ({ chunkSize: Math.max(128, Math.min(page.length >> 2, 32 * 1024)) })
 
 export const COMPRESSORS = {

@@ -1,6 +1,6 @@
-// One column of one row group, collected off the JavaScript heap in the layout that Parquet's pages have, so that rows can
-// be forgotten as soon as they are taken and writing a page copies nothing. Knows values and bytes, never files.
-// Like typed arrays, it takes the machine to be little-endian, as every one that Node is built for but s390x is.
+// One column of one row group, collected off the JavaScript heap in the layout of Parquet's pages: rows can be
+// forgotten as soon as they are taken, and writing a page copies nothing. Knows values and bytes, never files.
+// Assumes a little-endian machine, as typed arrays do; all that Node is built for are, except s390x.
 import type { RawRow } from '../../read/columns.ts'
 
 export type Value = string | bigint
@@ -11,7 +11,7 @@ export interface DataPage {
   rows: number
   /** Values that are not null. */
   values: number
-  /** Where its values begin and end in `bytes`; before them lies room for `HEADROOM_BYTES`. */
+  /** Where its values begin and end in `bytes`; before them are `HEADROOM_BYTES` of room. */
   start: number
   end: number
   /** Bounds of the values; undefined where there are none, or none are kept. */
@@ -23,24 +23,24 @@ interface ColumnBufferOptions {
   isText: boolean
   /** Whether bounds of the values are kept. */
   hasBounds: boolean
-  /** Whether a dictionary may pay: never where every value is another. */
+  /** Whether a dictionary may pay: not where all values differ. */
   mayRepeat: boolean
   /** A page is closed before the value that would bring it to so many bytes. */
   pageBytes: number
 }
 
-/** What a page has before its values fits in here unless nulls and values change about: then nothing is copied. */
+/** Room before a page's values for its levels, so that nothing is copied; too little if nulls and values alternate. */
 export const HEADROOM_BYTES = 16
 
-/** So many different values, or bytes of them, decide whether a dictionary is worth going on with. */
+/** After so many distinct values, or bytes of them, it is decided whether a dictionary is worth going on with. */
 const DICTIONARY_TRIAL = { values: 1_000, bytes: 1024 * 1024 }
-/** From here on room is added in smaller steps: what is left over counts for every thread. */
+/** Larger buffers grow in smaller steps, because each thread has unused room of its own. */
 const LARGE_BYTES = 1024 * 1024
 /** Where a dictionary did not pay, none is tried for so many row groups of the column. */
 const GROUPS_WITHOUT_TRIAL = 15
-/** Values met lately that are kept at hand. */
+/** How many recent values are kept to compare with. */
 const HINTS = 1024
-/** Room that is kept for the next row group; more was for a few very large values. */
+/** Largest buffer kept for the next row group; a larger one was for a few very large values. */
 const MOST_KEPT_BYTES = 16 * 1024 * 1024
 
 export class ColumnBuffer {
@@ -54,18 +54,18 @@ export class ColumnBuffer {
   length = 0
   #integers = new BigInt64Array(this.bytes.buffer)
   pages: DataPage[] = []
-  /** Different values in the order they came in; null where they are not worth it. */
+  /** Distinct values in the order they came in; null where a dictionary does not pay. */
   dictionary: Value[] | null = []
   /** Per value that is not null, its place in the dictionary. */
   indexes = new Int32Array(4_096)
   #places = new Map<Value, number>()
-  /** Row groups for which no dictionary is tried. */
+  /** Row groups still to come for which no dictionary is tried. */
   #untried = 0
-  /** Values met lately and their places in the dictionary, by `hintOf`. */
+  /** Recent values and their places in the dictionary, by `hintOf`. */
   readonly #lately: (Value | null)[] = new Array<Value | null>(HINTS).fill(null)
   readonly #latelyPlaces = new Int32Array(HINTS)
   #dictionaryBytes = 0
-  /** Bytes that the values of the dictionary stand for. */
+  /** Bytes in the PLAIN encoding of all values that were taken as places in the dictionary. */
   #plainBytes = 0
 
   constructor(options: ColumnBufferOptions) {
@@ -88,7 +88,7 @@ export class ColumnBuffer {
     if (this.bytes.length > MOST_KEPT_BYTES) this.#resize(64 * 1024)
   }
 
-  /** About so many bytes, were all in the PLAIN encoding. */
+  /** About how many bytes all values have in the PLAIN encoding. */
   get plainBytes(): number {
     return this.dictionary === null ? this.length : this.#plainBytes
   }
@@ -123,7 +123,7 @@ export class ColumnBuffer {
   }
 
   #appendIndexed(value: Value, dictionary: Value[]): void {
-    // Comparing with the one met lately is cheaper than looking it up, for which every text is hashed anew.
+    // Comparing with a recent value is cheaper than a look-up in the map, which hashes every text anew.
     const hint = hintOf(value)
     let place = this.#latelyPlaces[hint]!
     if (value !== this.#lately[hint]) {
@@ -159,7 +159,7 @@ export class ColumnBuffer {
     return length >= DICTIONARY_TRIAL.values || this.#dictionaryBytes >= DICTIONARY_TRIAL.bytes
   }
 
-  /** Brings what was collected by place into PLAIN, page by page, as if there had never been a dictionary. */
+  /** Rewrites what was collected by place as PLAIN, page by page, as if there had never been a dictionary. */
   #giveUpDictionary(dictionary: readonly Value[]): void {
     const { rows } = this
     if (this.#isTried(dictionary)) this.#untried = GROUPS_WITHOUT_TRIAL
@@ -187,7 +187,7 @@ export class ColumnBuffer {
     if (!isText) {
       this.#bound(page, value)
       this.#ensure(8)
-      // A column of integers holds nothing but them, so each lies where a typed array has it.
+      // A column of integers holds nothing else, so each one is where a typed array has it.
       this.#integers[this.length / 8] = value as bigint
       this.length += 8
       page.end = this.length
@@ -223,7 +223,7 @@ export class ColumnBuffer {
 
   #ensure(size: number): void {
     if (this.length + size <= this.bytes.length) return
-    // A whole number of integers, as typed arrays have it.
+    // A multiple of 8, as an array of integers has to be.
     const larger = this.bytes.length * (this.bytes.length < LARGE_BYTES ? 2 : 1.25)
     this.#resize(Math.ceil(Math.max(larger, this.length + size) / 8) * 8)
   }
@@ -236,7 +236,7 @@ export class ColumnBuffer {
   }
 }
 
-/** About so many bytes in the PLAIN encoding. */
+/** About how many bytes the value has in the PLAIN encoding. */
 export function plainSize(value: Value | null): number {
   return typeof value === 'string' ? value.length + 4 : 8
 }
@@ -250,7 +250,7 @@ function hintOf(value: Value): number {
   return hint % HINTS
 }
 
-/** Above these, the order of JavaScript's units is not that of UTF-8's bytes. */
+/** With one of these, the order of UTF-16 units is not that of UTF-8's bytes. */
 const BEYOND = /[\ud800-\uffff]/
 
 /** Negative, 0 or positive, in the order Parquet has for the type: of text, that of its UTF-8 bytes. */

@@ -1,4 +1,4 @@
-// Brings a collected column into the file (https://github.com/apache/parquet-format): pages, dictionary, index.
+// Writes a collected column into the file (https://github.com/apache/parquet-format): pages, dictionary, index.
 import type { SchemaElement } from 'hyparquet'
 import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
 import { writePageHeader } from 'hyparquet-writer/src/datapage.js'
@@ -10,7 +10,7 @@ import { type ColumnBuffer, compareValues, type DataPage, HEADROOM_BYTES, type V
 import type { Codec } from './engine.ts'
 import { packPlaces, runOf } from './run-lengths.ts'
 
-/** The column index of a chunk, but for the form that its bounds have in the file. */
+/** The column index of a chunk, with bounds that are not yet encoded as in the file. */
 interface PageBounds {
   bounds: { min: Value | undefined; max: Value | undefined }[]
   null_pages: boolean[]
@@ -33,7 +33,7 @@ export interface ChunkOptions {
   hasBounds: boolean
 }
 
-/** The bytes of a page's values: a piece of the column's own, or the packed places of a dictionary's. */
+/** The bytes of a page's values: a slice of the column or, with a dictionary, the packed places in it. */
 function valuesOf(column: ColumnBuffer, page: DataPage): Uint8Array {
   if (column.dictionary === null) return column.bytes.subarray(page.start, page.end)
   return packPlaces(column.indexes, page.values, Math.ceil(Math.log2(Math.max(column.dictionary.length, 1))))
@@ -47,7 +47,7 @@ function levelsOf(column: ColumnBuffer, { firstRow, rows, values }: DataPage): U
   return writer.getBytes()
 }
 
-/** Which rows have a value, with its length before it, and then the values. */
+/** A page: the length of its levels, its levels (which rows have a value), then its values. */
 function withLevels(column: ColumnBuffer, page: DataPage): Uint8Array {
   const runs = levelsOf(column, page)
   const levels = Buffer.alloc(4 + runs.length)
@@ -60,7 +60,7 @@ function withLevels(column: ColumnBuffer, page: DataPage): Uint8Array {
   return column.bytes.subarray(page.start - levels.length, page.end)
 }
 
-/** Writes the column and tells what the footer has to say about it. */
+/** Writes the column and returns what the footer has to say about it. */
 export function writeChunk(writer: ByteWriter, column: ColumnBuffer, options: ChunkOptions): ChunkIndexes {
   const { name, element, codec, hasBounds } = options
   column.settle()
@@ -76,13 +76,13 @@ export function writeChunk(writer: ByteWriter, column: ColumnBuffer, options: Ch
     const plain = element.repetition_type === 'REQUIRED' ? valuesOf(column, page) : withLevels(column, page)
     const bytes = compress(plain, codec)
     const offset = writer.offset
-    // Pages of version 1, with the name of that time for a dictionary: there are readers in use that know no others.
+    // Pages of version 1, with the name that version has for a dictionary: some readers in use know no others.
     writePageHeader(writer, {
       type: 'DATA_PAGE',
       uncompressed_page_size: plain.length,
       compressed_page_size: bytes.length,
       data_page_header: {
-        // Nulls count.
+        // Nulls included.
         num_values: page.rows,
         encoding,
         definition_level_encoding: 'RLE',

@@ -1,4 +1,4 @@
-// The end of a Parquet file: page indexes, bloom filters, footer. Apart, because it is not needed before the last row.
+// The end of a Parquet file: page indexes, bloom filters, footer. Loaded apart: nothing needs it before the last row.
 import type { FileMetaData, SchemaElement } from 'hyparquet'
 import type { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
 import { writeIndexes } from 'hyparquet-writer/src/indexes.js'
@@ -13,12 +13,12 @@ const TEXT: SchemaElement = { name: '', type: 'BYTE_ARRAY', converted_type: 'UTF
 const INTEGER: SchemaElement = { name: '', type: 'INT64' }
 const NONE = new Uint8Array()
 
-/** Brings all that stands behind the rows into `writer`, but for the magic number. */
+/** Writes all that follows the rows, except the magic number. */
 export function writeFooter(writer: ByteWriter, indexes: readonly ChunkIndexes[], about: FileMetaData): void {
   const all = indexes.map(withBytes)
   writeIndexes(writer, all)
   writeBloomFilters(writer, all)
-  // The length is not part of what is written.
+  // `about` needs no `metadata_length`: the writer counts it.
   writeMetadata(writer, about)
 }
 
@@ -33,7 +33,7 @@ function withBytes({ pageBounds, ...rest }: ChunkIndexes): PageIndexes {
   return { ...rest, columnIndex } as PageIndexes
 }
 
-/** Of a text only the beginning, so that it is still a bound. */
+/** The bytes of a bound; a text is cut short in such a way that it is still a bound. */
 function bytesOf(value: Value | undefined, isMax: boolean): Uint8Array {
   const element = typeof value === 'string' ? TEXT : INTEGER
   return (unconvertMinMax(value, element, isMax) as Uint8Array | undefined) ?? NONE

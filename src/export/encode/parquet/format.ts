@@ -23,7 +23,7 @@ export const parquet: FormatCode = {
   },
 }
 
-/** A variant comes back as other text than it was: it is not compared. */
+/** The first column that differs. A variant is not compared: it comes back as other text than it was. */
 function firstDifference(found: Record<string, unknown>, row: RawRow, columns: Encoding['columns']): string | null {
   for (const { name, kind } of columns) {
     if (kind !== 'variant' && (found[name] ?? null) !== row[positionOf(name)]) return name

@@ -21,13 +21,13 @@ export const hyparquetEngine: Encoder = {
     const sorting = sortingOf(columns)
     let footer: Promise<typeof import('./footer.ts')> | null = null
 
-    /** Brings what the writer has so far into the sink; offsets in the file go on counting. */
+    /** Moves the writer's bytes into the sink; offsets in the file go on counting. */
     async function flush(): Promise<void> {
       await sink.write(bytes.getBytes())
       bytes.index = 0
     }
 
-    /** Called once rows are on their way, when loading it keeps nobody waiting. */
+    /** Called once rows are on their way, when nobody has to wait while it loads. */
     function loadFooter(): Promise<typeof import('./footer.ts')> {
       footer ??= import('./footer.ts')
       // A failure is thrown where it is needed.
@@ -53,7 +53,7 @@ export const hyparquetEngine: Encoder = {
       void loadFooter()
     }
 
-    /** The version is 1: what pages are like says each for itself, and parquetjs-lite's reader opens no other file. */
+    /** Version 1 of the file: each page tells its own version, and parquetjs-lite's reader opens no other file. */
     async function finish(texts: Record<string, string>): Promise<void> {
       const { writeFooter } = await loadFooter()
       writeFooter(bytes, indexes, {

@@ -12,7 +12,7 @@ const TYPE_OF = { utf8: 'UTF8', json: 'UTF8', int64: 'INT64', timestamp_ms: 'TIM
 
 const NONE = new Uint8Array()
 
-/** It has no page size in bytes, and keeps every distinct value of a page in memory. */
+/** The library has no page size in bytes, and keeps every distinct value of a page in memory. */
 const PAGE_ROWS = 1_000
 
 // A CommonJS package whose names cannot be imported one by one.
@@ -23,7 +23,7 @@ interface PackedRows extends Encoded {
   taken: readonly RawRow[]
 }
 
-/** Of a row group before compression. */
+/** Size of a row group before compression. */
 const ROW_GROUP_BYTES = 8 * 1024 * 1024
 
 export const parquetjsLiteEngine: Encoder = {
@@ -48,7 +48,7 @@ export const parquetjsLiteEngine: Encoder = {
   },
   open(sink, { columns, compression }, createdBy) {
     const schema = new ParquetSchema(schemaOf(columns, compression))
-    // It starts writing without waiting for the write before; the sink wants one after the other.
+    // The library starts a write before the last one has ended; the sink wants one after the other.
     let written = Promise.resolve()
     const write = (bytes: Uint8Array) => {
       written = written.then(() => sink.write(bytes))
@@ -70,7 +70,7 @@ export const parquetjsLiteEngine: Encoder = {
           const record: Record<string, unknown> = {}
           for (const { column, position } of fields) record[column.name] = writable(column, row[position]!, row)
           for (const { position } of fields) heldBytes += plainSize(row[position]!)
-          // It only counts rows: a limit that is reached makes it write the group with this row as the last one.
+          // The library counts only rows: reaching its limit makes it write the group, with this row as the last one.
           if (heldBytes >= ROW_GROUP_BYTES) {
             writer.setRowGroupSize(1)
             heldBytes = 0
@@ -96,7 +96,7 @@ function schemaOf(columns: readonly Column[], compression: Compression) {
   return Object.fromEntries(
     columns.map(({ name, kind, nullable }) => {
       if (kind === 'variant') throw refused('parquetjs-lite cannot write VARIANT', 'Use --engine hyparquet.')
-      // Its statistics repeat whole values, and order text otherwise than Parquet does.
+      // The library's statistics repeat whole values, and order text otherwise than Parquet does.
       return [name, { type: TYPE_OF[kind], optional: nullable, compression: CODEC_OF[compression], statistics: false }]
     }),
   )
@@ -120,7 +120,7 @@ function writable(column: Column, value: string | bigint | null, row: RawRow): s
   return number
 }
 
-/** It throws strings. */
+/** Turns the strings that the library throws into errors. */
 async function explaining(work: () => Promise<void>): Promise<void> {
   try {
     await work()

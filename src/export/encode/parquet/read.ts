@@ -7,13 +7,13 @@ const DECOMPRESSORS = {
   GZIP: (bytes: Uint8Array): Uint8Array => gunzipSync(bytes),
 }
 
-/** What the library would take for a mark of byte order, and drop, is the first character of a text. */
+/** Keeps U+FEFF as the first character of a text: by default a decoder drops it as a byte order mark. */
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
 const PARSERS = {
   /** Moments stay the 64-bit integers that they are. */
   timestampFromMilliseconds: (millis: bigint): bigint => millis,
-  /** Without bytes it is a null. */
+  /** A null has no bytes. */
   stringFromBytes: (bytes: Uint8Array | undefined) => bytes && utf8.decode(bytes),
 }
 

@@ -8,10 +8,10 @@ import { ColumnBuffer } from './column-buffer.ts'
 import { type ChunkIndexes, type ChunkOptions, writeChunk } from './column-chunk.ts'
 import { CODEC_OF, type Codec } from './engine.ts'
 
-/** Also the grain of the page index: a reader that knows the page reads this much of a column. */
+/** Size of a page, and so the grain of the page index: the least of a column that a reader has to read. */
 const PAGE_BYTES = 256 * 1024
 
-/** What an encoded row group has at first; it grows. */
+/** First size of the buffer for an encoded row group; it grows. */
 const FIRST_BYTES = 1024 * 1024
 
 /** JSON columns are plain strings: Parquet's JSON type makes writers parse and write the text anew. */
@@ -38,7 +38,7 @@ interface Filling {
   position: number
   chunk: ChunkOptions
   buffer: ColumnBuffer
-  /** Of a variant: its values, which its encoding is made of, and about how many bytes they are. */
+  /** Of a variant: its values, which are encoded at the end of the row group, and about how many bytes they are. */
   texts: (string | null)[] | null
   textBytes: number
 }
@@ -48,7 +48,7 @@ export function rowGroupPacker({ columns, compression }: Encoding, mostBytes: nu
   const codec = CODEC_OF[compression]
   const schema = schemaOf(columns)
   const fillings = columns.map((column) => fillingOf(column, codec))
-  /** About so many before compression. */
+  /** About how many bytes it holds before compression. */
   let bytes = 0
 
   async function writeColumn(writer: ByteWriter, { column, buffer, chunk, texts }: Filling): Promise<ChunkIndexes[]> {
@@ -95,7 +95,7 @@ export function rowGroupPacker({ columns, compression }: Encoding, mostBytes: nu
   }
 }
 
-/** Makes what the footer says of chunks that were written as if the file began with them true once they begin at `offset`. */
+/** Adds `offset`, where these chunks begin, to what the footer says of them: they were written as if from 0 on. */
 export function moveTo(offset: number, indexes: readonly ChunkIndexes[]): void {
   const by = BigInt(offset)
   for (const { chunk, offsetIndex } of indexes) {

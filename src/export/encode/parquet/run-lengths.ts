@@ -31,7 +31,7 @@ export function packPlaces(values: Int32Array, count: number, width: number): Ui
   return bytes.subarray(0, at)
 }
 
-/** Where values other than the one at `from` begin, or `most`. */
+/** The end of the run of equal values that begins at `from`; `most` at the latest. */
 function runEnd(values: Int32Array, from: number, most: number): number {
   const value = values[from]
   let at = from + 1
@@ -45,7 +45,7 @@ function putValue(bytes: Uint8Array, from: number, value: number, width: number)
   return at
 }
 
-/** Groups of eight; behind the last value there are zeros. */
+/** Packs groups of eight values; the last group is filled up with zeros. */
 function putBits(bytes: Uint8Array, from: number, values: Int32Array, width: number): number {
   let at = from
   let held = 0

@@ -25,8 +25,8 @@ export function s3Address(url: string): S3Address {
 }
 
 /**
- * How to reach the storage. Credentials, profiles and `AWS_ENDPOINT_URL(_S3)` are read by the library itself. Stores other
- * than Amazon's mostly know buckets only as the first part of the path, and any region.
+ * How to reach the storage. Credentials, profiles and `AWS_ENDPOINT_URL(_S3)` are read by the library itself. Other
+ * stores than Amazon's mostly know buckets only as the first part of the path, and any region.
  */
 export function s3ClientConfig(env: NodeJS.ProcessEnv): S3ClientConfig {
   const hasEndpoint = Boolean(env.AWS_ENDPOINT_URL_S3 || env.AWS_ENDPOINT_URL)
@@ -36,7 +36,7 @@ export function s3ClientConfig(env: NodeJS.ProcessEnv): S3ClientConfig {
     ...(region === undefined ? {} : { region }),
     ...(env.AWS_MAX_ATTEMPTS ? {} : { maxAttempts: 8 }),
     forcePathStyle: pathStyle ? /^(1|true|yes)$/i.test(pathStyle) : hasEndpoint,
-    // A redirect to another region is one: explain.ts says which region to set.
+    // A redirect to another region is refused as any other: explain.ts says to set the region.
     followRegionRedirects: false,
     // Other stores refuse the checksums that the library adds by default since 3.729. Bodies are signed all the same.
     requestChecksumCalculation: 'WHEN_REQUIRED',

@@ -3,9 +3,9 @@ import { pipeline, type Readable, Transform } from 'node:stream'
 import type { S3Client } from '@aws-sdk/client-s3'
 import { MOST_BYTES } from '../store.ts'
 
-/** As long as the head may take. */
+/** Time for the body of a small answer: as long as its head may take. */
 const ANSWER_MS = 120_000
-/** A large object that comes slower than this does not come. */
+/** A large object that comes slower than this counts as not coming. */
 const LEAST_BYTES_PER_MS = 10
 
 /** The bytes of `body`; ends with an error beyond `most` of them, or when they have not all come in `ms`. */
@@ -34,7 +34,7 @@ export async function* boundedObject(body: Readable, most: number): AsyncGenerat
   }
 }
 
-/** All answers of `client` but objects, which are bounded by who asks for them. */
+/** Bounds all answers of `client` except objects, which are bounded by who asks for them. */
 export function boundAnswers(client: S3Client): void {
   client.middlewareStack.add(
     (next, { commandName }) =>
@@ -48,7 +48,7 @@ export function boundAnswers(client: S3Client): void {
   )
 }
 
-/** With what `explainS3` and the library take for an error of the storage, not for a bug or a reason to try again. */
+/** An error that `explainS3` and the library take for one of the storage, not for a bug or a reason to try again. */
 function broken(message: string): Error {
   return Object.assign(new Error(message), { code: 'answer-unbounded', $metadata: {} })
 }

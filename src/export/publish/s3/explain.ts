@@ -10,10 +10,10 @@ interface StorageError extends Error {
 const DENIED =
   /^(AccessDenied|AllAccessDisabled|InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken|InvalidToken|Forbidden)$/
 
-/** `place` is for the message, `signal` what ends the work. Errors that are no `Error` of the storage come back as they are. */
+/** `place` is for the message, `signal` ends the work. An error that is not the storage's comes back as it is. */
 export function explainS3(place: string, error: unknown, signal?: AbortSignal): unknown {
   if (isMirrorError(error) || !(error instanceof Error)) return error
-  // A body that was being read then says only that its connection has gone.
+  // After an abort, reading a body says only that its connection has gone.
   if (signal?.aborted) return interrupted()
   const { name, code, message, $metadata: metadata } = error as StorageError
   if (name === 'AbortError') return interrupted()
@@ -46,7 +46,7 @@ export function explainS3(place: string, error: unknown, signal?: AbortSignal): 
       'Check the credentials; they need to list, read, write and delete below the prefix.',
     )
   }
-  // Neither an answer of the storage nor trouble with the network: a bug shows itself as one.
+  // Neither an answer of the storage nor trouble with the network: it is a bug, and is not explained away.
   if (status === undefined && code === undefined && !/Timeout|Network|Socket/i.test(name)) return error
   return unwritable(
     `${message || name}${status === undefined ? '' : ` (HTTP ${status})`}`,

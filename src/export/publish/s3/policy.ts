@@ -7,11 +7,11 @@ import type { S3Settings } from '../store.ts'
 export interface Encryption {
   /** Parameters of every call that begins an object. */
   asked: { ServerSideEncryption?: ServerSideEncryption; SSEKMSKeyId?: string }
-  /** Throws `snapshot-unwritable` where the answer to such a call does not say that the object is encrypted as asked. */
+  /** Throws `snapshot-unwritable` where the answer to such a call does not say that the object is encrypted so. */
   check(answer: { ServerSideEncryption?: string | undefined }): void
 }
 
-/** Storages that know no encryption pass over the header in silence: only their answer tells. `place` is for the message. */
+/** Storages without encryption ignore the header in silence: only their answer tells. `place` is for the message. */
 export function encryptionOf(
   settings: Pick<S3Settings, 'encryption' | 'kmsKeyId'> | undefined,
   place: string,
@@ -32,7 +32,7 @@ export function encryptionOf(
   }
 }
 
-/** Every request of `client` is checked where it goes, whatever profile or variable named the endpoint. */
+/** Checks where each request of `client` goes, whatever profile or variable named the endpoint. */
 export function refuseInsecure(client: S3Client, insecureHosts: readonly string[]): void {
   client.middlewareStack.add(
     (next) => (args) => {

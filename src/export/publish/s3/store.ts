@@ -35,7 +35,7 @@ import { explainS3, s3ErrorName, s3Status } from './explain.ts'
 import { encryptionOf, refuseInsecure } from './policy.ts'
 import { ObjectUpload } from './upload.ts'
 
-/** Of a write: only where nothing is there, or only in the place of what was read. */
+/** Condition of a write: only where nothing is there, or only over what was read. */
 type Condition = { IfNoneMatch?: '*' } | { IfMatch: string }
 
 interface S3Options {
@@ -45,12 +45,12 @@ interface S3Options {
 }
 
 const DAY_MS = 86_400_000
-/** Of these many old snapshots it is asked whether they were ever finished. */
+/** Most old snapshots that are looked up, whether they were ever finished. */
 const MOST_ASKED = 100
 const TIDY_MS = 3_000
-/** Of 1,000 names each: more than any manifest or retention leaves. */
+/** Most pages of a list, of 1,000 names each: more than any manifest or retention leaves. */
 const MOST_PAGES = 1_000
-/** So often a small file is read and written anew because others were quicker. */
+/** How often a small file is read and written anew because others were quicker. */
 const MOST_UPDATES = 10
 
 /** `s3://bucket/prefix` as a destination; throws `usage-invalid`, methods `snapshot-unwritable` or `interrupted`. */
@@ -74,7 +74,7 @@ export class S3Store implements Store {
     this.#signal = signal
   }
 
-  /** Ends what was begun over a day ago and has no manifest. That it cannot be listed is no reason to fail. */
+  /** Removes what was begun over a day ago and has no manifest. Uploads that cannot be listed are no reason to fail. */
   async makeReady(now: number): Promise<void> {
     const isOld = (id: string) => (ageOf(begunAt(id), now) ?? 0) > DAY_MS
     const old = (await this.snapshotIds()).filter(isOld).slice(-MOST_ASKED)
@@ -246,7 +246,7 @@ export class S3Store implements Store {
       })
       const page = await this.#send(command)
       const keys = folders ? page.CommonPrefixes?.map((one) => one.Prefix) : page.Contents?.map((one) => one.Key)
-      // What is removed is taken from here: nothing beside what was asked for.
+      // `remove` deletes what is listed here: so nothing outside of what was asked for.
       for (const key of keys ?? []) if (key?.startsWith(Prefix)) found.push(key)
       token = page.IsTruncated ? page.NextContinuationToken : undefined
       if (token === undefined) return found

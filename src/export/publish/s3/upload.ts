@@ -149,7 +149,7 @@ export class ObjectUpload implements OutputFile {
     try {
       await client.send(command, this.#sending)
     } catch (error) {
-      // An earlier attempt arrived and only its answer was lost.
+      // `NoSuchUpload`: an earlier attempt may have arrived, and only its answer was lost.
       if (s3ErrorName(error) !== 'NoSuchUpload') throw error
       const { ContentLength } = await client.send(new HeadObjectCommand(this.#at), this.#sending)
       if (ContentLength !== this.bytes) throw error
