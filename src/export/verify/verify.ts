@@ -212,7 +212,7 @@ function gapBefore(last: string | undefined, manifests: readonly Manifest[]): st
     byId.delete(snapshotId)
     at = byId.get(buildsOn)
     if (at === undefined)
-      return `${snapshotId} goes on from ${buildsOn}, which is missing: what changed up to there is in no other feed`
+      return `${snapshotId} goes on from ${buildsOn}, which is missing or damaged: readers need a full snapshot, by \`export\` without --changes`
   }
   return null
 }
