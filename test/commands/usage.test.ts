@@ -126,10 +126,13 @@ test('a switch in the environment is true or false, nothing else', async () => {
   })
 })
 
-test('an error of config show names the whole command', async () => {
+test.each([
+  [['--config', 'missing.json'], 'config-invalid', '--config'],
+  [['--fast'], 'usage-invalid', '`task-mirror config show --help` says what there is.'],
+])('an error of config show %j names the whole command', async (args, code, says) => {
   using scratch = makeScratch()
-  const { stderr } = await runInside(['config', 'show', '--config', 'missing.json'], { cwd: scratch.dir })
-  expect(JSON.parse(stderr)).toMatchObject({ command: 'config show', code: 'config-invalid' })
+  const { stderr } = await runInside(['config', 'show', ...args], { cwd: scratch.dir })
+  expect(JSON.parse(stderr)).toMatchObject({ command: 'config show', code, hint: expect.stringContaining(says) })
 })
 
 test('config show reads ./task-mirror.json and masks what is secret', async () => {
