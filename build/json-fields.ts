@@ -522,7 +522,7 @@ export const JSON_CHAPTERS: readonly Chapter[] = [
       ok: 'boolean: whether no check is `wrong`',
       checks: 'array of object: every check, in the order of the text',
       'checks[].name':
-        'string: `node`, `configuration`, `key file`, `folder`, `mirror`, `file system`, `disk`, `WAL`, `service`, `key`, `clock`, `schedule`, `last run` or `verdict`',
+        'string: `node`, `configuration`, `key file`, `folder`, `mirror`, `file system`, `disk`, `WAL`, `service`, `key`, `clock`, `schedule`, `last run` or `verdict`; `configuration` once for each fault of it',
       'checks[].state': 'string: `ok`, `note` or `wrong`; `note`: something to know, or it could not be told',
       'checks[].found': 'string: what was seen, one line',
       'checks[].todo': 'string or null: what to do, one line; null: nothing',

@@ -147,10 +147,19 @@ interface Failed {
   signal: AbortSignal
 }
 
+/** The command as the log names it, such as "config show"; undefined where there is none. */
+function commandIn(argv: readonly string[]): string | undefined {
+  const find = (among: readonly { name: string }[]) => argv.find((word) => among.some(({ name }) => name === word))
+  const command = find(COMMANDS)
+  const entry = COMMANDS.find(({ name }) => name === command)
+  const inner = entry !== undefined && 'commands' in entry ? find(entry.commands) : undefined
+  return inner === undefined ? command : `${command} ${inner}`
+}
+
 /** Reports the error to the user and returns the exit code. */
 async function report(thrown: unknown, { argv, context, streams, signal }: Failed): Promise<number> {
   context?.progress.finish()
-  const command = argv.find((word) => COMMANDS.some(({ name }) => name === word))
+  const command = commandIn(argv)
   const error = thrown instanceof CommanderError ? usageError(thrown, command) : thrown
   if (error === null) return (thrown as CommanderError).exitCode === 0 ? EXIT.done : EXIT.usage
   if (isCode(error, 'EPIPE')) return EXIT.done

@@ -14,14 +14,14 @@ export const text = (what?: string) =>
     .min(1, what === undefined ? what : expecting(what))
     .refine((value) => !value.includes('\0'), expecting(what ?? 'text without NUL'))
 
-/** Of a file or folder. */
-export const filePath = () => text().refine((path) => !beginsAtHome(path), expecting(WHOLE_PATH))
+/** Of a file or folder. What else is wrong with one that begins so is not told. */
+export const filePath = () => text().refine((path) => !beginsAtHome(path), { ...expecting(WHOLE_PATH), abort: true })
 
 /** SQLite's library leaves out white space around a name, and takes one of them for no file. */
 export const databaseFile = () =>
   filePath().refine(
     (name) => name === name.trim() && name !== ':memory:' && !name.endsWith('/'),
-    expecting('the name of a file, without white space around it'),
+    expecting('the name of a file, without white space around it or a slash at its end'),
   )
 
 /** Without the white space around it that a file or a secret may end with. */

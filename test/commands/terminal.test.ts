@@ -10,10 +10,10 @@ import { few } from '../support/soak.ts'
 const hasScript = process.platform === 'linux' && spawnSync('script', ['--version']).status === 0
 
 /** What the terminal gets of a command. */
-async function onTerminal(args: string, cwd: string, columns: number): Promise<string> {
+async function onTerminal(args: string, cwd: string, columns: number, more: NodeJS.ProcessEnv = {}): Promise<string> {
   const command = `stty cols ${columns}; exec '${process.execPath}' '${CLI}' ${args}`
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
-  const env = { PATH, HOME, NODE_COMPILE_CACHE, TERM: 'xterm', NO_COLOR: '1' }
+  const env = { PATH, HOME, NODE_COMPILE_CACHE, TERM: 'xterm', NO_COLOR: '1', ...more }
   const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], { cwd, env })
   let text = ''
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
@@ -54,6 +54,16 @@ test.skipIf(!hasScript)('with --quiet a terminal stays empty', async () => {
   } finally {
     await simulator.close()
   }
+})
+
+// Errors of a command and of its flags are told on different ways.
+test.skipIf(!hasScript).each([
+  ['status', '`npx task-mirror sync`'],
+  ['sync --fast', '`npx task-mirror sync --help`'],
+  ['doctor --base-url http://127.0.0.1:1', '`npx task-mirror sync`'],
+])('in a clone %s says what can be typed there', async (args, command) => {
+  using scratch = makeScratch()
+  expect(await onTerminal(args, scratch.dir, 200, { npm_command: 'exec' })).toContain(command)
 })
 
 test.skipIf(process.platform === 'win32')('SIGUSR2 is answered at once, with --quiet too', async () => {

@@ -35,6 +35,8 @@ test.each([
   [['get'], "missing required argument 'id'"],
   [['get', 'a', 'b'], 'too many arguments'],
   [['export', 'x.ndjson'], 'Where to write is said by --out: `task-mirror export --out tasks.parquet`.'],
+  [['report', 'x.html'], '`task-mirror report --out /var/www/tasks.html --db tasks.sqlite`.'],
+  [['export', '--fast'], '`task-mirror export --help` says what there is.'],
   [['sync', '--max-duration', 'long'], '--max-duration: "long" is not a duration'],
   [['sync', '--max-duration', '0s'], '--max-duration: "0s" is not between 1ms and 24d'],
   [['sync', '--max-duration', '30d'], '--max-duration: "30d" is not between 1ms and 24d'],
@@ -46,6 +48,7 @@ test.each([
   [['backfill', '--id', 'a', '--since', '1d'], '--id cannot be combined'],
   [['sync', '--db', '~/m.sqlite'], '--db: expected the whole path, as "~" is not expanded here'],
   [['export', '--out', '~/t.parquet'], '--out: expected the whole path, as "~" is not expanded here'],
+  [['copy', '--out', '~/c.sqlite'], '--out: expected the whole path, as "~" is not expanded here'],
   [['demo', '--out', '~/demo'], '--out: expected the whole path, as "~" is not expanded here'],
   [['export', '--format', 'xml'], '--format: "xml" is not one of parquet, ndjson, csv'],
   [['status', '--log-level', 'loud'], 'is not one of debug, info, warn, error, silent'],
@@ -126,10 +129,13 @@ test('a switch in the environment is true or false, nothing else', async () => {
   })
 })
 
-test('an error of config show names the whole command', async () => {
+test.each([
+  [['--config', 'missing.json'], 'config-invalid', '--config'],
+  [['--fast'], 'usage-invalid', '`task-mirror config show --help` says what there is.'],
+])('an error of config show %j names the whole command', async (args, code, says) => {
   using scratch = makeScratch()
-  const { stderr } = await runInside(['config', 'show', '--config', 'missing.json'], { cwd: scratch.dir })
-  expect(JSON.parse(stderr)).toMatchObject({ command: 'config show', code: 'config-invalid' })
+  const { stderr } = await runInside(['config', 'show', ...args], { cwd: scratch.dir })
+  expect(JSON.parse(stderr)).toMatchObject({ command: 'config show', code, hint: expect.stringContaining(says) })
 })
 
 test('config show reads ./task-mirror.json and masks what is secret', async () => {

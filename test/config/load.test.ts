@@ -129,15 +129,15 @@ test.each([
   ],
   [
     { mirror: { path: 'm.sqlite\r' } },
-    'mirror.path: expected the name of a file, without white space around it, got "m.sqlite\\r"',
+    'mirror.path: expected the name of a file, without white space around it or a slash at its end, got "m.sqlite\\r"',
   ],
   [
     { mirror: { path: ':memory:' } },
-    'mirror.path: expected the name of a file, without white space around it, got ":memory:"',
+    'mirror.path: expected the name of a file, without white space around it or a slash at its end, got ":memory:"',
   ],
   [
     { mirror: { path: 'folder/' } },
-    'mirror.path: expected the name of a file, without white space around it, got "folder/"',
+    'mirror.path: expected the name of a file, without white space around it or a slash at its end, got "folder/"',
   ],
   [{ mirror: { path: '' } }, 'mirror.path: expected text, got an empty text'],
   [{ mirror: { path: 'x\0y' } }, 'mirror.path: expected text without NUL, got "x\\u0000y"'],
@@ -145,6 +145,10 @@ test.each([
   [
     { mirror: { path: '~/m.sqlite' } },
     'mirror.path: expected the whole path, as "~" is not expanded here (a folder really called ~ is ./~), got "~/m.sqlite"',
+  ],
+  [
+    { mirror: { path: '~/' } },
+    'mirror.path: expected the whole path, as "~" is not expanded here (a folder really called ~ is ./~), got "~/"',
   ],
   [{ export: { dir: '~' } }, expect.stringContaining('export.dir: expected the whole path, as "~" is not')],
   [

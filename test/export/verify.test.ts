@@ -225,13 +225,26 @@ test('a feed that is gone is missed where the last one needs it, and an old one 
   remove(old)
   const said = await verifying(mirror)
   expect(said.problems).toMatchObject([{ snapshotId: null, file: 'latest.json', check: 'latest' }])
-  expect(said.problems[0]?.message).toContain(`goes on from ${old.snapshotId}, which is missing`)
+  expect(said.problems[0]?.message).toContain(
+    `goes on from ${old.snapshotId}, which is missing or damaged: readers need a full snapshot`,
+  )
   const full = await next()
   expect(await faults(mirror)).toEqual([])
   await next({ changes: 'last' })
   expect(await faults(mirror)).toEqual([])
   remove(full)
   expect(await faults(mirror)).toEqual(['latest latest.json', 'latest latest.json'])
+})
+
+test('a feed from the beginning needs none before it, and another one needs whole ones', async () => {
+  const mirror = makeMirror(...ROWS)
+  let now = 1_790_000_000_000
+  const next = (changes: 0 | 'last') => publishing(mirror, { now: () => (now += 1_000), changes })
+  const first = await next(0)
+  expect(await faults(mirror)).toEqual([])
+  await next('last')
+  writeFileSync(first.manifest!, '{')
+  expect(await faults(mirror)).toEqual(['manifest _manifest.json', 'latest latest.json'])
 })
 
 test('feeds that name each other are followed once', async () => {

@@ -52,6 +52,12 @@ test('only GET and HEAD of three paths are answered', async () => {
   expect(await status('/etc/passwd')).toBe(404)
 })
 
+test('the page goes out with its own policy, and no other page may frame it', async () => {
+  server = await startServer('127.0.0.1:0', OPEN, pages())
+  const { headers } = await fetch(server.url)
+  expect(headers.get('content-security-policy')).toBe("default-src 'none'; frame-ancestors 'none'")
+})
+
 test('a page that cannot be made is a 500, and the server goes on', async () => {
   const metrics = () => Promise.reject(new Error('no'))
   server = await startServer('127.0.0.1:0', OPEN, pages({ metrics }))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { checkKey, fingerprint, withoutKey } from '../../src/service/key.ts'
+import { type Auth, checkKey, fingerprint, keySent, withoutKey } from '../../src/service/key.ts'
 import fc from '../support/fc.ts'
 
 test.each([
@@ -21,6 +21,19 @@ test.each([
 
 test.each(['abc', 'a b', 'é', '+/=~'])('the key %j is taken', (key) => {
   expect(() => checkKey(key)).not.toThrow()
+})
+
+test.each<[Partial<Auth>, string, string]>([
+  [{}, 'abc', 'sent'],
+  [{}, 'bearer abc', 'prefixed-twice'],
+  [{ prefix: '' }, 'Bearer abc', 'sent'],
+  [{ placement: 'query' }, 'Bearer abc', 'sent'],
+  [{ placement: 'none' }, 'abc', 'kept'],
+  [{ on: 'detail' }, 'abc', 'kept'],
+])('with %j a list request with the key %j: %s', (auth, key, says) => {
+  expect(
+    keySent('list', { placement: 'header', name: 'authorization', prefix: 'Bearer ', on: 'all', ...auth }, key),
+  ).toBe(says)
 })
 
 test('a fingerprint tells keys and salts apart and shows neither', () => {

@@ -205,14 +205,14 @@ async function checkLatest(
 /** The gap in the feeds that lead from the last full snapshot to `last`, the newest one; null where there is none. */
 function gapBefore(last: string | undefined, manifests: readonly Manifest[]): string | null {
   const byId = new Map(manifests.map((manifest) => [manifest.snapshotId, manifest]))
-  for (let at = byId.get(last ?? ''); at != null && at.kind === 'changes'; ) {
+  for (let at = byId.get(last ?? ''); at !== undefined; ) {
     const { snapshotId, buildsOn } = at
-    if (buildsOn === null) return null
+    if (typeof buildsOn !== 'string') return null
     // Each is followed once, because a manifest may name any other.
     byId.delete(snapshotId)
     at = byId.get(buildsOn)
     if (at === undefined)
-      return `${snapshotId} goes on from ${buildsOn}, which is missing: what changed up to there is in no other feed`
+      return `${snapshotId} goes on from ${buildsOn}, which is missing or damaged: readers need a full snapshot, by \`export\` without --changes`
   }
   return null
 }
