@@ -1,6 +1,6 @@
 // The conditions of the rules, by the names that docs/proof.md gives them.
 
-/** All of them: a test switches each off in turn. */
+/** Every condition by name: a test switches each one off in turn. */
 export const CONDITIONS = [
   'nothing: came twice',
   'nothing: asked for as many as any answer held',
@@ -29,5 +29,5 @@ export const CONDITIONS = [
   'repeated: at its place before, asked for alone',
 ] as const
 
-/** The words of a condition. */
+/** The name of one condition. */
 export type ConditionName = (typeof CONDITIONS)[number]

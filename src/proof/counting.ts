@@ -15,10 +15,10 @@ import {
 
 export type Counts = 'shown' | 'counted' | 'counts'
 
-/** What a debt changes. */
+/** The part of the state that changes when a run comes to be owed. */
 type Debts = Pick<State, 'owed' | 'count' | 'ahead' | 'within'>
 
-/** No run is owed any more: what was met up to a place but for its ties, was met. `isShown`: all of it was shown by one answer. */
+/** Pays the owed run: no floor or sight excepts its ties any more. `isShown`: one answer showed all of the run. */
 export function paid({ floor, pending, owed, ...state }: State, isShown: boolean): State {
   const without = <T extends { but: RunMember | null }>(one: T): T =>
     one.but?.moment === owed?.moment ? { ...one, but: null } : one
@@ -27,23 +27,23 @@ export function paid({ floor, pending, owed, ...state }: State, isShown: boolean
 }
 
 /**
- * What an answer has done for the run that was owed: it is `shown`, all of it; it is `counted`, with the ids so far and those of the answer;
- * or these `count` from now on.
+ * What an answer did for the run that was owed. `shown`: it showed all of it. `counted`: it completed the count, with
+ * the ids collected before and its own. `counts`: the count goes on, and collects its ids as well.
  */
 export function countsFor(before: State, { owed, count, isShown }: State): Counts | null {
   if (before.owed === null) return null
-  // Another one may be owed at once.
+  // Not only where none is owed any more: another run may have come to be owed at once.
   if (owed !== before.owed) return isShown ? 'shown' : 'counted'
   return count !== null && count.since === before.count?.since && count.ids > before.count.ids ? 'counts' : null
 }
 
-/** Ids of the run that was owed, by an answer that has done that for it; with those that were `seen` so far. */
+/** Ids of the run that was owed, by what the answer did for it: those of the answer, and those `seen` so far. */
 export function idsFor(before: State, counts: Counts, answer: ListAnswer, seen: Iterable<string>): string[] {
-  // All of it is there, wherever it was counted, and what was may have been another run of that createdAt.
+  // The answer holds the whole run, wherever that was counted: the count may be of another run of this createdAt.
   return counts === 'shown' ? [...idsOfRun(answer, { ...before, count: null })] : [...seen, ...idsOfRun(answer, before)]
 }
 
-/** A run is owed from now on, unless one was. `behind` stands at `end`, behind it; null where nothing does. */
+/** The run is owed from now on, unless one was. `end`: the index behind it; `behind`: what stands there, or null. */
 export function owing(
   state: State,
   owed: RunMember | null,
@@ -58,7 +58,7 @@ export function owing(
   return { owed, count, ahead: null, within: null }
 }
 
-/** The same where an answer shows ties of it alone up to its anchor: that may show where it ends, too. */
+/** As `owing`, for an answer with nothing but ties up to its anchor: it may show where the run ends, too. */
 export function owingTied(state: State, owed: RunMember | null, fact: Fact): Debts {
   const { runEnd, runGoesOn, sent, received, behindId, behind } = fact
   const debts = owing(state, owed, runEnd, { received, behind: { id: behindId, moment: behind } })
@@ -67,9 +67,9 @@ export function owingTied(state: State, owed: RunMember | null, fact: Fact): Deb
 }
 
 /**
- * Counts the owed run (docs/proof.md, "counted"): where it ends, then where it begins, then where it ends again, and the ids
- * seen meanwhile. A side is shown by one answer, or by two, the second asked for after the first: one ends with an item of
- * the run and the next begins with another, or the other way round.
+ * Counts the owed run (docs/proof.md, "counted"): sees its end, later its beginning, and later its end again, and
+ * collects the ids seen meanwhile. A side is shown by one answer, or by two, the second asked for after the first: one
+ * ends with an item of the run and the next begins with another item, or the other way round.
  */
 export function counted(before: State, fact: Fact, trial: Trial): State {
   if (showsAll(before, fact, trial) && holds(trial, 'counted: shows one that was met', fact.hasMember))
@@ -88,9 +88,9 @@ export function counted(before: State, fact: Fact, trial: Trial): State {
   if (hasMoved || beginsElsewhere) return { ...state, drifts: true, count: begun }
   const isLater = holds(trial, 'counted: read one after another', sent >= earlier.received)
   const from = earlier.start ?? (isLater ? start : null)
-  // What is seen before it is known where the run begins may stand elsewhere.
+  // Ids that are seen before the run's beginning is known do not count: they may stand elsewhere by then.
   if (from === null) return { ...state, count: earlier }
-  // Another run of that createdAt may have come to end there, in front of another item of its createdAt.
+  // Another item of the same createdAt stands behind: another run of the owed createdAt may have come to end there.
   const isApart = end !== null && behind?.id !== earlier.behind?.id
   const count = {
     ...{ ...earlier, ids: earlier.ids + fresh, hasMember: earlier.hasMember || hasMember },
@@ -103,7 +103,7 @@ export function counted(before: State, fact: Fact, trial: Trial): State {
     holds(trial, 'counted: shows one that was met', count.hasMember)
   const closed =
     end !== null && isEnough ? { ...count, received, isClosed: true, isOver: count.isOver && isOver } : count
-  // In a list that was seen to move, where it begins is seen once more.
+  // In a list that was seen to move, the run is paid only once its beginning has been seen again.
   if (!closed.isClosed || (state.drifts && (start === null || !count.isClosed))) return { ...state, count: closed }
   const all = paid({ ...state, basis: union(state.basis, ['held', ...closed.rests]) }, false)
   // Nothing stands behind the run, and what stands before it has been met.
@@ -112,7 +112,7 @@ export function counted(before: State, fact: Fact, trial: Trial): State {
     : all
 }
 
-/** Whether the run itself is shown in front of what was counted, or behind it: that was another run of the same createdAt. */
+/** Whether the run's member is seen in front of what was counted, or behind it: another run was counted. */
 function isOfAnother(count: State['count'], { hasMember, runStart, runEnd, runGoesOn }: Fact): boolean {
   if (count === null || count.hasMember || !hasMember) return false
   return (runStart ?? -1) >= count.end || (runEnd ?? runGoesOn ?? 0) <= (count.start ?? 0)
@@ -120,30 +120,30 @@ function isOfAnother(count: State['count'], { hasMember, runStart, runEnd, runGo
 
 const UNCOUNTED = { start: null, isClosed: false, hasMember: false, ids: 0 }
 
-/** Whether what stands behind the run may be the same: it is, or has its createdAt. */
+/** Whether both looks may have seen the same behind the run: nothing, or items of one createdAt. */
 function isLike(one: Behind | null, other: Behind | null): boolean {
   return one === null || other === null ? one === other : one.moment === other.moment
 }
 
-/** Whether all of the run stands in this answer: something behind it, too, or room for more, where the list is known to end. */
+/** Whether the answer shows the whole run: something behind it, too, or room for more once an end has been shown. */
 function showsAll(state: State, fact: Fact, trial: Trial): boolean {
   return fact.isWhole || (fact.runStart !== null && hasRoomBehind(state, fact, trial))
 }
 
-/** The list ends somewhere, and it ends where an answer has room for more: with the run. */
+/** The list is known to end, and the answer ends within the run and has room for more: the list ends with the run. */
 function hasRoomBehind(before: State, fact: Fact, trial: Trial): boolean {
   const { ended: end, floor } = before
   const { runGoesOn } = fact
   return end !== null && runGoesOn !== null && runGoesOn > (floor?.index ?? -1) && hasRoom(before, fact, trial)
 }
 
-/** Where the owed run begins and the index behind its end, null where this answer and the one before do not show it; and what that rests on. */
+/** The run's first index and the one behind its end (null: not shown), by the answer and the edges; and the basis. */
 function sidesShown(before: State, fact: Fact, trial: Trial) {
   const { kind, skip, asked, count, first, firstId, runGoesOn, runStart, runEnd, behindId } = fact
   const { ahead, within, owed } = before
   const isOver = kind === 'nothing' || (kind === 'refused' && within !== null && skip + asked <= within.reach)
   const isOther = kind === 'items' && first !== owed?.moment
-  // The list may have moved between one from before the count and the end that began it.
+  // The list may have moved between an edge from before the count and the end with which the count began.
   const isSince = (ahead?.sent ?? 0) >= (before.count?.since ?? 0)
   const beginsNext = isNext(ahead, fact) && isSince && count > 0 && !isOther
   const start = beginsNext ? skip : runStart
@@ -158,21 +158,21 @@ function sidesShown(before: State, fact: Fact, trial: Trial) {
   return { start, end: within.index, isOver, behind: null, rests: union(rests, [over]) }
 }
 
-/** What cannot be read behind the edge is no part of the run. */
+/** What cannot be read behind the edge is taken for no part of the run. */
 function unreadOf(edge: Edge | null): Basis[] {
   return edge !== null && edge.unread > 0 ? ['unread-apart'] : []
 }
 
-/** Whether the answer was asked for after the one that ends there, and begins behind what cannot be read there. */
+/** Whether the answer was asked for after the edge was seen, and begins behind it and what cannot be read there. */
 function isNext(edge: Edge | null, { skip, sent }: Fact): boolean {
   return edge !== null && skip === edge.index + edge.unread && sent >= edge.received
 }
 
-/** Where the last answers end that end with another item, and with one of the run, and what directly behind them cannot be read. */
+/** The edges by now: `ahead`, where the last answer ends that ends with another item; `within`, with one of the run. */
 function edgesAfter(state: State, fact: Fact, since: number | null): Pick<State, 'ahead' | 'within'> {
   const { ahead, within, owed } = state
   const { sent, received, kind, skip, count, asked, last, runGoesOn } = fact
-  // One that was asked for before the count began shows what may be gone.
+  // What an answer shows that was asked for before the count began may be gone.
   if (since !== null && sent < since) return { ahead, within }
   const after = (edge: Edge | null, endsSo: boolean): Edge | null => {
     if (edge !== null && isNext(edge, fact) && isUnread(kind) && asked === 1)
@@ -182,13 +182,13 @@ function edgesAfter(state: State, fact: Fact, since: number | null): Pick<State,
     const reach = Math.max(reachOf(state, fact), edge?.index === index ? edge.reach : 0)
     return { index, unread: 0, sent, received, reach }
   }
-  // A single item is a question of its own: it does not take the place of one that waits for what stands behind the unreadable.
+  // A single item is a question of its own: it does not replace an edge behind which the unreadable is being passed.
   const isOther = kind === 'items' && last !== owed?.moment
   const endsAhead = isOther && (asked > 1 || (ahead?.unread ?? 0) === 0)
   return { ahead: after(ahead, endsAhead), within: after(within, runGoesOn !== null) }
 }
 
-/** Shorter than asked for, and not because answers are cut: docs/proof.md, "room". */
+/** Whether the answer is shorter than asked for, and not because answers are cut: docs/proof.md, "room". */
 export function hasRoom({ largest, uneven }: State, { count, asked }: Fact, trial: Trial): boolean {
   return (
     holds(trial, 'room: shorter than asked', count < asked) &&

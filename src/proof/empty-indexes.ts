@@ -1,9 +1,9 @@
-// The lowest index at which nothing stood, followed from the list in which it was seen to the one in which a window joins:
-// docs/proof.md, "passed". Pure.
+// The lowest index at which nothing stood, and where it lies once another window joins: the list may have moved
+// meanwhile (docs/proof.md, "passed"). Pure.
 import type { Fact } from './facts.ts'
 import type { EmptyIndex, Floor, State } from './state.ts'
 
-/** Notes an index at which nothing stands; and, once the floor's last item is seen alone, where that index lies by now. */
+/** Notes an index at which nothing stands; and moves it to where it lies once the floor's last item is seen alone. */
 export function emptyAfter({ empty, floor }: State, fact: Fact): EmptyIndex | null {
   const { kind, skip, sent, received, isFloorAlone } = fact
   if (floor === null) return empty
@@ -13,7 +13,7 @@ export function emptyAfter({ empty, floor }: State, fact: Fact): EmptyIndex | nu
   return { ...empty, index: empty.index + movedSince(empty, floor, fact), place: fact.floorAt }
 }
 
-/** Where it lies in the list of the window that joins, by the last item of the one before, which it has to show. */
+/** Where the empty index lies in the list of the window that joins, which has to show the floor's last item. */
 export function emptyBehind({ empty, floor }: State, fact: Fact): EmptyIndex | null {
   const { floorAt, sent, skip, count } = fact
   if (empty === null || floor === null || floor.run < 0 || floorAt === null || sent < empty.received) return null
@@ -21,8 +21,8 @@ export function emptyBehind({ empty, floor }: State, fact: Fact): EmptyIndex | n
 }
 
 /**
- * The same where the floor stood where it joined until `heldAt`, after it was empty: nothing in front of it had changed, so the index has not
- * moved.
+ * As `emptyBehind`, where the floor's last item stood where it joined until `heldAt`, after the index was empty:
+ * nothing in front of that item had changed, so the index has not moved.
  */
 export function emptyHeld({ empty, floor }: State, place: number, heldAt: number): EmptyIndex | null {
   if (empty === null || floor === null || floor.run < 0 || floor.index !== floor.joinedAt) return null
@@ -31,10 +31,10 @@ export function emptyHeld({ empty, floor }: State, place: number, heldAt: number
   return { ...empty, index: empty.index + joinedAt - run, place }
 }
 
-/** By how much what was empty may lie further down than the index says, where the floor's last item is seen. */
+/** How much further down the empty index may lie than it says, by where the floor's last item is seen. */
 function movedSince({ place }: EmptyIndex, { joinedAt, run }: Floor, { floorAt }: Fact): number {
   const shift = (floorAt ?? 0) - (place ?? joinedAt)
   if (place !== null && place !== joinedAt) return shift
-  // Its ties may have moved behind it; and what was deleted may have been so before it was empty.
+  // The floor's ties may have moved behind its last item; and deletions may have come before the index was empty.
   return joinedAt - run + (place === null ? Math.max(0, shift) : shift)
 }

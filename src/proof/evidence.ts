@@ -1,12 +1,12 @@
-// The evidence of a walk as text: what the kernel was told, a short array of JSON for each line. `verify --proof` gives it to
-// a judge again, alone. Pure.
+// The evidence of a walk as text: what the kernel was told, each line as a short JSON array. `verify --proof` gives it
+// to a judge again, by itself. Pure.
 import type { Fact } from './facts.ts'
 import { Judge, type Line, OtherRules, RULES_NUMBER, Unproven } from './judge.ts'
 import type { Basis, WalkRange } from './state.ts'
 
 /**
- * The order in which an answer's values are written, those that are mostly empty last, each with the value that may be left
- * out at the end. Whoever changes it raises `RULES_NUMBER`.
+ * The order in which the values of a fact are written, those that are mostly empty last, each with the value that may
+ * be left out at the end of a line. Whoever changes this raises `RULES_NUMBER`.
  */
 const FACT: Record<keyof Fact, null | false | 0> = {
   skip: 0,
@@ -55,7 +55,7 @@ export function textOf(lines: readonly Line[]): string {
   )
 }
 
-/** The inverse of `textOf`. Throws where a line has no known kind. Values are not checked: the digest tells of changed ones. */
+/** The inverse of `textOf`. Throws at a line of no known kind. Values are not checked: the digest tells of changes. */
 export function linesOf(text: string): Line[] {
   return (JSON.parse(text) as unknown[][]).map(([op, ...values]): Line => {
     if (op === null || typeof op === 'number') {
@@ -71,7 +71,7 @@ export function linesOf(text: string): Line[] {
   })
 }
 
-/** Whether a walk whose evidence begins with `lines`, JSON text, may go on by these rules. */
+/** Whether a walk whose evidence begins with `lines` (JSON text) was begun by these rules, and so may go on. */
 export function mayGoOn(lines: string): boolean {
   try {
     const [first] = linesOf(lines)
@@ -85,13 +85,13 @@ export function mayGoOn(lines: string): boolean {
 export interface Proven {
   /** Null for the whole list. */
   range: WalkRange | null
-  /** The whole list or range; else what stands at or before the end of the window that joined last. */
+  /** It is the whole list or range; else what stands at or before the end of the window that joined last. */
   isWhole: boolean
   answers: number
-  /** Windows that were taken in; and how often a link between them rests on an assumption, by its name. */
+  /** Windows that were taken in; and how many links between them rest on each assumption, by its name. */
   windows: number
   rests: Partial<Record<Basis, number>>
-  /** What the end of the list rests on; empty where it was not claimed. */
+  /** What the end of the list rests on; empty where no end was claimed. */
   end: Basis[]
 }
 
@@ -114,7 +114,7 @@ export function prove(lines: Iterable<Line>): Proven {
       proven.end = judge.state.ended ?? []
       isOver = true
     } else {
-      // Emptied, so that it holds only what this line adds.
+      // The basis is emptied, so that it then holds only what this line adds.
       judge.state = { ...judge.state, basis: [] }
       hear(judge, line)
       for (const basis of judge.state.basis) proven.rests[basis] = (proven.rests[basis] ?? 0) + 1
@@ -130,7 +130,7 @@ function hear(judge: Judge, line: Line): void {
   try {
     judge.hear(line)
   } catch (error) {
-    // The line holds values that no run writes.
+    // Any other error: the line holds values that the program never writes.
     throw error instanceof Unproven ? error : new Unproven('a line of it cannot be judged')
   }
 }

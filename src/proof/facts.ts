@@ -1,14 +1,14 @@
-// What the kernel keeps of one answer: a few words, however many items it held. Which items were met it is told by the
-// writer's marks. Pure; docs/proof.md says what follows from it.
+// What the kernel keeps of one answer: a few values, however many items it held. The writer's marks say which items the
+// walk had met. Pure; docs/proof.md says what follows from a fact.
 import type { Moment } from '../task.ts'
 
-/** One answer of the list as the strategy received it. `sent` and `received` are readings of one clock that only grows. */
+/** One answer of the list as the walk received it. `sent` and `received` are readings of one clock that only grows. */
 export interface ListAnswer {
   skip: number
   asked: number
   sent: number
   received: number
-  /** `items` may be empty; a refusal or a failure brought none. */
+  /** `items`: there may be none. A refusal or a failure brought no items. */
   kind: 'items' | 'refused' | 'failed'
   ids: readonly string[]
   moments: readonly Moment[]
@@ -16,57 +16,57 @@ export interface ListAnswer {
   met: ArrayLike<number>
 }
 
-/** Plain data, of one size whatever the answer held: a line of the certificate. */
+/** An answer as plain data, of one size whatever it held: a line of the evidence. */
 export interface Fact {
   skip: number
   asked: number
   sent: number
   received: number
   kind: 'items' | 'nothing' | 'refused' | 'failed'
-  /** Items in the answer. */
+  /** Number of items in the answer. */
   count: number
-  /** Items it begins with that had been met, one after another. */
+  /** How many items at its beginning had been met, up to the first one that had not. */
   metPrefix: number
   /**
-   * Whether the last item in it that had been met, its anchor, has an item of another createdAt before it in this answer
-   * (`shown`) or none (`tied`).
+   * Its anchor is the last item in it that had been met: it is `shown` where an item of another createdAt stands before
+   * it in this answer, and `tied` where none does.
    */
   anchor: 'none' | 'tied' | 'shown'
-  /** The last item in it that had been met, where it is `tied`. */
+  /** The id of the anchor, where it is `tied`. */
   anchorId: string | null
-  /** The first item, kept only where the answer shows no anchor or nothing else, or it is the floor's last item or may stand behind the run that is owed. */
+  /** The first id, kept if there is no anchor, or this item is alone, the floor's last, or not of the owed run. */
   firstId: string | null
   lastId: string | null
   /** createdAt of the first and of the last item. */
   first: Moment
   last: Moment
-  /** The oldest and the newest createdAt in it, where the walk speaks of a range. */
+  /** The oldest and the newest createdAt in the answer, where the walk speaks of a range. */
   oldest: Moment
   newest: Moment
-  /** Items at the end that share the last one's createdAt. */
+  /** How many items at the end share the last one's createdAt. */
   trail: number
   /** The index of the floor's last item (see `State.floor`); null where the answer does not show it. */
   floorAt: number | null
-  /** The answer shows that the floor's last item has no ties: items of other createdAt stand around it. False where not asked. */
+  /** The answer shows the floor's last item between items of other createdAt: it has no ties. False where not asked. */
   isFloorAlone: boolean
-  /** Neighbours of equal createdAt whose ids rise, and fall. */
+  /** How many neighbours of equal createdAt have ids that rise, and how many ids that fall. */
   tiedRising: number
   tiedFalling: number
   /**
-   * Of the run that is owed, else of the first item's where the anchor is `tied`: the index of its first item where that is shown, the index behind its
-   * last one where another item is, and the index behind the answer where it ends in the run.
+   * Of the owed run, or if none is owed and the anchor is `tied`, the first item's run: the index of its first item,
+   * the index behind its last one, and the index behind the answer if that ends within the run. Null if not shown.
    */
   runStart: number | null
   runEnd: number | null
   runGoesOn: number | null
-  /** What stands at `runEnd`. */
+  /** The item at `runEnd`: its id, and its createdAt. */
   behindId: string | null
   behind: Moment
-  /** It shows the item by which that run is known, for another run may have the same createdAt. */
+  /** The answer shows the member of the owed run: another run may have the same createdAt. */
   hasMember: boolean
-  /** It shows an item before that run and one behind it: all of it, at one moment. */
+  /** The answer shows what stands before that run and an item behind it: all of it, at one moment. */
   isWhole: boolean
-  /** Ids of that run, where it is counted, which no answer has shown since it was measured. */
+  /** How many ids of that run, where it is counted, no answer has shown since the count began. */
   fresh: number
 }
 
@@ -76,19 +76,19 @@ export interface RunMember {
   member: string
 }
 
-/** The run that is owed, and between which indexes it is counted: of `State`. */
+/** The part of `State` that says which run is owed, and between which indexes it is counted. */
 interface Owed {
   owed: RunMember | null
   count: { start: number | null; end: number } | null
 }
 
-/** What a fact is told by beside its answer: of `State`. */
+/** The part of `State` that a fact depends on. */
 interface Known extends Owed {
   floor: { id: string | null } | null
   empty: { place: number | null } | null
 }
 
-/** `seen`: the ids of the owed run that were counted so far. `hasRange`: the walk speaks of a range. */
+/** Makes the fact. `seen`: the ids of the owed run that were counted so far. `hasRange`: the walk speaks of a range. */
 export function factOf(answer: ListAnswer, state: Known, seen: ReadonlySet<string>, hasRange: boolean): Fact {
   const { ids, moments, met, skip, asked, sent, received } = answer
   const floorId = state.floor?.id ?? null
@@ -122,18 +122,18 @@ export function factOf(answer: ListAnswer, state: Known, seen: ReadonlySet<strin
   }
 }
 
-/** Whether it begins with an item of another createdAt than the run that is owed. */
+/** Whether the answer begins with an item of another createdAt than that of the owed run. */
 function isOther({ ids, moments }: ListAnswer, { owed }: Owed): boolean {
   return owed !== null && ids.length > 0 && moments[0] !== owed.moment
 }
 
-/** Whether the answer shows an item before it, or the list begins with it, and one behind it, both of another createdAt. */
+/** Whether the answer shows an item of another createdAt behind the item, and one before it or the list's beginning. */
 function isAlone({ moments, skip }: ListAnswer, at: number): boolean {
   if (at < 0 || at + 1 >= moments.length || moments[at + 1] === moments[at]) return false
   return at === 0 ? skip === 0 : moments[at - 1] !== moments[at]
 }
 
-/** Ids of the owed run in the answer, as far as they stand where it is counted. */
+/** Ids of the owed run in the answer that stand between the indexes where it is counted. */
 export function idsOfRun(answer: ListAnswer, { owed, count }: Owed): readonly string[] {
   const [first, behind] = owed === null ? [-1, -1] : placeOfRun(answer, { owed, count })
   const from = Math.max(first, (count?.start ?? 0) - answer.skip)
@@ -143,8 +143,8 @@ export function idsOfRun(answer: ListAnswer, { owed, count }: Owed): readonly st
 }
 
 /**
- * The indexes in the answer of the owed run's first item and behind its last one; of the first item's run where none is owed;
- * [-1, -1] where it shows none. Of several runs of that createdAt it is the one that holds the member, where that is shown.
+ * Where in the answer the owed run (if none is owed, the first item's run) begins, and the place behind its last item;
+ * [-1, -1] where it shows none. Of several runs of that createdAt it is the one with the member, if that is shown.
  */
 function placeOfRun({ ids, moments, skip }: ListAnswer, { owed, count }: Owed): [first: number, behind: number] {
   if (owed === null && ids.length === 0) return [-1, -1]
@@ -157,7 +157,7 @@ function placeOfRun({ ids, moments, skip }: ListAnswer, { owed, count }: Owed): 
   let behind = first
   while (first > 0 && isOfRun(first - 1)) first -= 1
   while (behind < ids.length && isOfRun(behind)) behind += 1
-  // A run that begins behind the owed one's end, and does not hold the member, is another one.
+  // A run that begins behind the owed run's end, and does not hold the member, is another one.
   return !isShown && count !== null && skip + first >= count.end ? [-1, -1] : [first, behind]
 }
 
@@ -172,7 +172,7 @@ function tiedNeighbours(ids: readonly string[], moments: readonly Moment[]): [ri
   return [rising, falling]
 }
 
-/** Nothing is shown of a run. */
+/** The answer shows nothing of a run. */
 export const NO_RUN = {
   ...{ runStart: null, runEnd: null, runGoesOn: null, isWhole: false, hasMember: false },
   ...{ behindId: null, behind: null },

@@ -24,17 +24,17 @@ import { BEGINNING, NO_TRIAL, type State, type Trial, type WalkRange } from './s
 
 /** One line of the evidence: plain data. `ahead`: ids were seen behind the floor that have not been taken in since. */
 export type Line =
-  /** The first: what the walk speaks of, null for the whole list. */
+  /** The first line: what the walk speaks of (null: the whole list), and by which rules. */
   | { op: 'begun'; range: WalkRange | null; rules: number }
   | { op: 'told'; handle: number | null; fact: Fact; ahead: boolean }
   | { op: 'taken'; handle: number; ahead: boolean }
-  /** Marked: the ids of a run that was counted. Owed: the floor's run, as the list may end with it. Filtered: answers leave items out. */
+  /** A counted run's ids were marked; the floor's run is owed, as the list may end with it; answers leave items out. */
   | { op: 'marked' | 'owed' | 'filtered' }
   /** The end of the list or the range was claimed, and proven. */
   | { op: 'ended' }
-  /** Another process goes on: what was begun with answers that are forgotten begins again. */
+  /** Another process goes on, without the answers of the one before: what was begun with those begins again. */
   | { op: 'resumed' }
-  /** The last: complete, for the whole or for what stands at or before the end of the window that joined last. */
+  /** The last line: complete, for the whole or for what stands at or before the end of the window that joined last. */
   | { op: 'complete'; isWhole: boolean }
 
 /** The evidence does not prove what it claims. The message says why, and quotes nothing of it. */
@@ -43,10 +43,10 @@ export class Unproven extends Error {}
 /** Raised with every change of a rule or of what a line says: evidence by other rules proves nothing by these. */
 export const RULES_NUMBER = 22
 
-/** Evidence by the rules of another version. */
+/** The evidence was made by the rules of another version. */
 export class OtherRules extends Unproven {}
 
-/** What a proof still lacks, as a statement that does not hold. */
+/** What a proof still lacks: a statement that does not hold. */
 export type MissingLink =
   | ConditionName
   | 'every window that is taken in was told'
@@ -55,12 +55,12 @@ export type MissingLink =
   | 'a window has joined'
   | 'the end of the list was shown'
 
-/** Most ids of a run that are kept while it is counted: a longer run cannot be proven. */
+/** At most so many ids of a run are kept while it is counted: a longer run cannot be proven. */
 export const LARGEST_RUN = 300_000
-/** Answers that a walk may still take in. */
+/** How many answers are kept for the walk to take in. */
 export const MOST_TOLD = 64
 
-/** The state for another process to go on from: what was begun with answers that are forgotten is left out. */
+/** The state from which another process goes on: without what rests on answers that only this one knows. */
 export function resumed(state: State): State {
   return { ...state, pending: [], count: null, ahead: null, within: null, repeat: null, doubted: null }
 }
@@ -68,7 +68,7 @@ export function resumed(state: State): State {
 export class Judge {
   state: State
   spoiled: MissingLink | null
-  /** Ids were seen behind the floor, and not taken in since: the list does not end there. */
+  /** Ids were seen behind the floor, and have not been taken in since: the list does not end there. */
   protected isAhead = false
   /** Ids of a run that was counted are still to be marked. */
   protected isToMark = false
@@ -83,7 +83,7 @@ export class Judge {
     this.#trial = { ...NO_TRIAL, range }
   }
 
-  /** An answer; `handle` names its window for `take`. Returns what it says of the run that is owed. */
+  /** Hears an answer; `handle` names its window for `hearTaken`. Returns what the answer did for the owed run. */
   protected hearAnswer(answer: Fact, handle: number | null): Counts | null {
     if (handle !== null && answer.kind === 'items') this.#told.set(handle, asTold(answer, this.state))
     keepLatest(this.#told, MOST_TOLD)
@@ -109,24 +109,24 @@ export class Judge {
     return told === undefined ? undefined : recalled(told, this.state)
   }
 
-  /** How the window stands to what has joined. */
+  /** How the window is linked to what has joined, by its own items. */
   seam(handle: number): Seam {
     const fact = this.#recall(handle)
     return fact === undefined ? 'none' : seamOf(this.state, fact, this.#trial)
   }
 
   /**
-   * The window is taken in, and its items are met from now on. A walk that takes in what does not join is not complete.
-   * Returns the window's fact where it has joined and brought something.
+   * Hears that the window is taken in: its items are met from now on. A walk that takes in what does not join is not
+   * complete. Returns the window's fact where the window has joined, else null.
    */
   protected hearTaken(handle: number): Fact | null {
     const fact = this.#recall(handle)
     const link = fact === undefined ? 'every window that is taken in was told' : linkOf(this.state, fact, this.#trial)
     const missing = typeof link === 'string' ? link : null
-    // It brings nothing new, so it need not join, unless it goes on behind the floor.
+    // A window that brings nothing new need not join, unless it goes on behind the floor.
     const isKnown = fact !== undefined && fact.metPrefix === fact.count
     if (isKnown && this.seam(handle) !== 'shown' && (missing !== null || behindFloor(fact) === 0)) return null
-    // Everything that stayed has been met already.
+    // The end has been shown: everything that stayed has been met already.
     if (this.state.ended !== null) return null
     this.spoiled ??= missing
     if (fact === undefined || typeof link === 'string') return null
@@ -135,7 +135,7 @@ export class Judge {
     return fact
   }
 
-  /** The run of the floor is owed from now on: the list may end with it. Whether that changes anything. */
+  /** From now on the floor's run is owed, as the list may end with it. Returns whether that changes anything. */
   owe(): boolean {
     const { owed, floor, ended } = this.state
     if (owed !== null || floor === null || ended !== null) return false
@@ -143,12 +143,12 @@ export class Judge {
     return true
   }
 
-  /** Answers leave items out. */
+  /** The walk has found that answers leave items out. */
   filter(): void {
     this.state = { ...this.state, isFiltered: true }
   }
 
-  /** Claims the end of the list or the range, by what was taken in last; whether that is proven now and was not before. */
+  /** Claims the end of the list or the range, by the window taken in last. Returns whether that is newly proven. */
   protected end(): boolean {
     const last = this.#last
     if (last === null || this.spoiled !== null || this.isToMark || this.state.ended !== null) return false
@@ -157,17 +157,17 @@ export class Judge {
     return ended !== null
   }
 
-  /** Missing for good if another process goes on now: the ids of a counted run that have not been marked would be forgotten. */
+  /** What is missing for good if another process goes on now: it cannot know which ids of a counted run to mark. */
   protected get unmarked(): MissingLink | null {
     return this.isToMark ? 'every run that was counted was marked' : null
   }
 
-  /** Everything that was listed at a moment of this walk has been met: see "passed". */
+  /** Everything that was listed at one moment of this walk has been met: docs/proof.md, "passed". */
   get hasPassed(): boolean {
     return this.state.owed === null && hasPassed(this.state.floor, this.state.empty)
   }
 
-  /** The first link that is missing; null where every task that stayed has been met: see `Line`, `complete`. */
+  /** The first missing link; null where every task that stayed has been met. `isWhole`: see `Line`, `complete`. */
   missing(isWhole: boolean): MissingLink | null {
     const { owed, floor, ended } = this.state
     if (this.spoiled !== null) return this.spoiled
@@ -177,7 +177,7 @@ export class Judge {
     return ended === null ? 'the end of the list was shown' : null
   }
 
-  /** Everything but the first line and the last one. Throws `Unproven` where a line cannot follow those before it. */
+  /** Hears any line but the first and the last. Throws `Unproven` where it cannot follow the lines before it. */
   hear(line: Line): void {
     if (line.op === 'told') this.hearAnswer(line.fact, line.handle)
     else if (line.op === 'taken') this.hearTaken(line.handle)

@@ -1,6 +1,6 @@
-// The kernel of proof: it is told every answer of a walk, in the order in which they came, and which windows the walk takes in.
-// It alone says `complete`; the walk may waste requests or give up, but it cannot claim (docs/proof.md). It is a judge that makes the
-// facts that it goes by of answers, and keeps them as the evidence of the walk.
+// The kernel of proof: the walk tells it every answer, in the order in which they came, and every window it takes in.
+// The kernel alone says `complete`: the walk may waste requests or give up, but it cannot claim (docs/proof.md). The
+// kernel is a judge that makes facts of the answers, judges by those, and keeps them as the evidence of the walk.
 import { keepLatest } from '../bounded.ts'
 import type { Moment } from '../task.ts'
 import { idsFor } from './counting.ts'
@@ -8,32 +8,32 @@ import { type Fact, factOf, type ListAnswer } from './facts.ts'
 import { Judge, type Line, type MissingLink, MOST_TOLD, RULES_NUMBER, resumed } from './judge.ts'
 import type { State, WalkRange } from './state.ts'
 
-/** What another process needs to go on: plain data. */
+/** What another process needs to go on with the walk: plain data. */
 export interface Saved {
   state: State
   spoiled: MissingLink | null
-  /** Answers so far. */
+  /** Number of answers so far. */
   answers: number
 }
 
-/** Most ids seen behind the floor that are kept. One would be enough to deny an end. */
+/** At most so many ids seen behind the floor are kept. One would be enough to deny an end. */
 const MOST_AHEAD = 20_000
 
 export class Kernel extends Judge {
-  /** Ids of the answers that may still be taken in, by their handles. */
+  /** The ids of each answer that may still be taken in, by its handle. */
   readonly #idsOf = new Map<number, readonly string[]>()
   /**
-   * Ids that were seen behind the floor and have not been taken in since. One that was not seen in the same answer as the
-   * floor may stand in front of it by now: it is forgotten when a window joins that was asked for after this time.
+   * Ids seen behind the floor and not taken in since, each with a time. An id that was not seen in one answer with the
+   * floor may stand in front of it by now: it is forgotten when a window joins that was asked for after that time.
    */
   readonly #ahead = new Map<string, number>()
   #isLost = false
-  /** Ids of the owed run seen since it was measured; those of a run that was counted, which are still to be marked. */
+  /** Ids of the owed run seen since its count began; and those of a counted run, which are still to be marked. */
   readonly #seen = new Set<string>()
   readonly #counted = new Set<string>()
   readonly #hasRange: boolean
   #answers: number
-  /** Answers that other processes were given. */
+  /** Number of answers that the processes before this one were given. */
   readonly #before: number
   #evidence: Line[]
 
@@ -49,14 +49,14 @@ export class Kernel extends Judge {
     return { state: resumed(this.state), spoiled: this.spoiled ?? this.unmarked, answers: this.#answers }
   }
 
-  /** Lines of evidence since the last call, in order. */
+  /** The lines of evidence since the last call, in order. */
   takeEvidence(): Line[] {
     const lines = this.#evidence
     this.#evidence = []
     return lines
   }
 
-  /** An answer; `handle` names its window for `take`. */
+  /** Tells the kernel an answer; `handle` names its window for `take`. */
   tell(answer: ListAnswer, handle: number | null): void {
     this.#answers = this.#before + answer.received
     // An answer of unknown age counts as the oldest.
@@ -78,7 +78,7 @@ export class Kernel extends Judge {
     this.#note({ op: 'told', handle, fact, ahead: this.isAhead })
   }
 
-  /** The window is taken in, and its items are met from now on. A walk that takes in what does not join is not complete. */
+  /** The window is taken in: its items are met from now on. A walk that takes in what does not join is not complete. */
   take(handle: number): void {
     for (const id of this.#idsOf.get(handle) ?? []) this.#ahead.delete(id)
     this.#idsOf.delete(handle)
@@ -91,7 +91,7 @@ export class Kernel extends Judge {
     this.#note({ op: 'taken', handle, ahead: this.isAhead })
   }
 
-  /** The run of equal createdAt that is owed: tasks of it may have been passed over. Undefined where none is. */
+  /** The createdAt of the owed run, of which tasks may have been passed over. Undefined where none is owed. */
   get owed(): Moment | undefined {
     return this.state.owed?.moment
   }
@@ -107,7 +107,7 @@ export class Kernel extends Judge {
     this.#note({ op: 'filtered' })
   }
 
-  /** The ids of a run that was counted just now, which are to be marked: they are met from now on. */
+  /** The ids of a run that was counted just now, for the caller to mark: they are met from now on. */
   takeCounted(): string[] {
     if (!this.isToMark) return []
     this.isToMark = false
@@ -117,21 +117,21 @@ export class Kernel extends Judge {
     return ids
   }
 
-  /** The end of the list was shown, and not only by an answer with room for more. */
+  /** The end of the list was shown, and that rests on `held`: not only on an answer with room for more. */
   get hasEnded(): boolean {
     return this.state.ended?.includes('held') === true
   }
 
   /**
-   * The first link that is missing; null where every task that stayed has been met: of the list or the range, or (not
-   * `isWhole`) of what stands at or before the end of the window that joined last.
+   * The first link that is missing; null where every task that stayed has been met: of the list or the range, or,
+   * without `isWhole`, of what stands at or before the end of the window that joined last.
    */
   override missing(isWhole = true): MissingLink | null {
     if (isWhole && this.end()) this.#note({ op: 'ended' })
     return super.missing(isWhole)
   }
 
-  /** The walk is over, and nothing is `missing`: the last line of its evidence. */
+  /** The walk is over, and nothing is `missing`: adds the last line of its evidence. */
   conclude(isWhole: boolean): void {
     this.#note({ op: 'complete', isWhole })
   }
@@ -143,7 +143,7 @@ export class Kernel extends Judge {
   #lookAhead({ skip, count, floorAt, received }: Fact, { ids, met }: ListAnswer): void {
     const { floor } = this.state
     if (floor === null || this.#ahead.size > MOST_AHEAD) return
-    // Once another item stands at the floor's index, nothing is known to lie behind the floor until its last item is seen again.
+    // Another item stands at the floor's index: nothing is known to lie behind the floor until its last item is seen.
     const isElsewhere = floorAt === null && skip <= floor.index && skip + count > floor.index
     this.#isLost = floorAt === null && (this.#isLost || isElsewhere)
     if (floorAt === null && (this.#isLost || skip <= floor.index)) return

@@ -1,5 +1,5 @@
-// Where an unmet task that stayed can be, by each answer: docs/proof.md, "join", "place" and "end". One rule for windows that overlap, items
-// known by their index alone, positions that bring nothing or cannot be read, and the end of the list. Pure.
+// Where, by each answer, a task can be that stayed and was not met: docs/proof.md, "join", "place" and "end". One rule
+// for windows that overlap, items known by index alone, positions without a readable item, and the end. Pure.
 import { owing } from './counting.ts'
 import type { Fact, RunMember } from './facts.ts'
 import {
@@ -16,13 +16,13 @@ import {
   union,
 } from './state.ts'
 
-/** Most answers from behind the floor that are kept while they have not joined. */
+/** At most so many answers from behind the floor are kept while they have not joined. */
 const MOST_PENDING = 1000
 
-/** The part of a sight that says where nothing can stand that was not met. */
+/** The part of a sight that says before which index no unmet task can stand. */
 type Mark = Pick<Sight, 'sent' | 'received' | 'low' | 'but' | 'rests' | 'heldAt'>
 
-/** What an answer says by itself: it begins with the list, or shows an anchor. */
+/** What an answer says by itself, as it begins with the list or shows an anchor. */
 export function sightOf(fact: Fact): Sight {
   const { skip, count, kind, metPrefix, anchor, anchorId, first, sent, received } = fact
   const isTied = skip > 0 && anchor === 'tied'
@@ -35,7 +35,7 @@ export function sightOf(fact: Fact): Sight {
   }
 }
 
-/** The run that may have been passed over where ties of `runs` may have; null where it cannot be owed, as another one is. */
+/** The run that is owed where ties of `runs` may have been passed over; null where that would make two. */
 export function debtOf(
   state: State,
   runs: readonly (RunMember | null)[],
@@ -48,7 +48,7 @@ export function debtOf(
   const { moment } = state.owed ?? run
   const isOne = some.every((other) => other.moment === moment)
   if (!holds(trial, 'join: no other run is owed', isOne)) return null
-  // Among items that are left out no run can be counted.
+  // Where answers leave items out, no run can be counted.
   return state.isFiltered ? { but: null, rests: ['ties-keep-places'] } : { but: run, rests: [] }
 }
 
@@ -57,7 +57,7 @@ export function lastRunOf({ moment, id }: Floor): RunMember {
   return { moment, member: id ?? '' }
 }
 
-/** The state once an answer has been heard that is believed, whatever it says of positions behind the floor. */
+/** The state after a believed answer, with all that it says of positions behind the floor. */
 export function placed(before: State, fact: Fact, trial: Trial): State {
   const sight = sightOf(fact)
   const seen = sighted(before, fact, sight)
@@ -81,23 +81,23 @@ export function placed(before: State, fact: Fact, trial: Trial): State {
   return ended({ ...state, ...debts }, basis)
 }
 
-/** The index behind the floor's run, where what was read directly behind the floor shows that. */
+/** The index behind the floor's run, where what was read directly behind the floor shows that; else null. */
 export function behindRun({ floor }: State, { kind, from, first }: Sight): number | null {
   const isDirect = from === (floor?.index ?? -1) + 1
   return isDirect && (kind !== 'items' || first !== floor?.moment) ? from : null
 }
 
-/** The floor's last item was seen elsewhere: it stands there by now, and what was read behind its former place is forgotten. */
+/** The floor's last item, seen elsewhere, stands there by now: what was read behind its former place is forgotten. */
 function sighted(state: State, { floorAt, sent, received, count, asked }: Fact, { low, but }: Sight): State {
   const { floor, isFiltered } = state
   if (floor === null || floorAt === null || sent < floor.received || floorAt === floor.index) return state
-  // Everything up to where it stood has been met; or, where items are left out, it stands there or further down.
+  // Nothing is forgotten where all up to its former place has been met, or where left out items make indexes too small.
   if (low > floor.index && but === null) return state
   if (isFiltered && count < asked && floorAt < floor.index) return state
   return { ...state, pending: [], floor: { ...floor, index: floorAt, but: lastRunOf(floor), received } }
 }
 
-/** Keeps what speaks of positions behind the floor, in the order of these; of answers with items only what came last. */
+/** Keeps the sights behind the floor in the order of their positions; of answers with items only the latest. */
 function withSight(state: State, sight: Sight, { asked, anchor }: Fact, trial: Trial): State {
   const { floor, pending } = state
   const { kind, from, to } = sight
@@ -105,7 +105,7 @@ function withSight(state: State, sight: Sight, { asked, anchor }: Fact, trial: T
   const isBehind = from > (floor?.index ?? -1) && (!isItems || (from > 0 && anchor === 'none'))
   const isSingle = isItems || kind === 'nothing' || holds(trial, 'place: asked for by itself', asked === 1)
   if (!isSingle || !(isBehind || (isUnread(kind) && to === floor?.apart))) return state
-  // Of what brought nothing at a position, or could not be read, the first one and the last two.
+  // Of answers without items about one position, the first one and the last two are kept.
   const same = isItems ? [] : pending.filter((one) => one.from === from && one.kind !== 'items')
   const isOutdated = (one: Sight): boolean =>
     one.kind === 'items' ? one.from === from || (isItems && one.from > from) : same.length > 2 && one === same[1]
@@ -114,15 +114,15 @@ function withSight(state: State, sight: Sight, { asked, anchor }: Fact, trial: T
   return { ...state, pending: others.length < MOST_PENDING ? others.toSpliced(at, 0, sight) : [] }
 }
 
-/** In front of everything there is nothing; and nothing that was not met stood up to the end of the floor. */
+/** Before any sight: no unmet task stands in front of the list, and none stood up to the end of the floor. */
 function startOf({ floor }: State): Mark {
   if (floor === null) return { sent: 0, received: 0, low: 0, but: null, rests: [], heldAt: -1 }
   return { ...floor, low: floor.index + 1, rests: [], heldAt: -1 }
 }
 
 /**
- * What follows for `sight` from `mark`, seen just now, and from what is `known` of the positions before it: what stands at its first
- * index or behind before it and after it, stood there at its moment, too, and not at positions that brought nothing.
+ * What follows for `sight` from `mark`, seen just now, and from `known`, sights of positions before it: what stood at
+ * its first index or behind both before and after it stood there at its moment, too, and not where nothing came.
  */
 function resolved(state: State, sight: Sight, { mark, known }: { mark: Sight; known: Sight[] }, trial: Trial): Sight {
   const { kind, from, to, rests } = sight
@@ -146,7 +146,7 @@ function best(marks: Mark[]): Mark | undefined {
   return marks.find(({ but }) => but === null) ?? marks[0]
 }
 
-/** An answer that begins directly behind what could not be read when the floor's window joined, and cannot after `sight`: its run begins there. */
+/** `mark`, which owes no run if it begins behind what was unreadable when the floor joined and is so after `sight`. */
 function apart({ floor, pending }: State, mark: Sight, { received }: Sight, trial: Trial): Sight {
   if (mark.but === null || floor === null || floor.apart === null || mark.from !== floor.apart) return mark
   const isStill = pending.some(({ kind, to, sent }) => isUnread(kind) && to === floor.apart && sent >= received)
@@ -155,12 +155,12 @@ function apart({ floor, pending }: State, mark: Sight, { received }: Sight, tria
     : mark
 }
 
-/** Nothing stands there or behind. A refusal may concern only that window or item: what showed items last has to reach further. */
+/** Whether nothing stands there or behind. A refusal may be about that window: a later answer must reach further. */
 function isOver(sight: Sight, pending: readonly Sight[], mark: Sight & { reach: number }, trial: Trial): boolean {
   const { kind, from, low, received } = sight
   if (low <= from || (kind !== 'nothing' && kind !== 'refused')) return false
   if (pending.some((one) => one.kind === 'items' && one.from > from)) return false
-  // It reaches further, and shows nothing there.
+  // The later answer reaches further, and shows nothing there.
   const isBeyond = mark.kind === 'items' && mark.to <= from && mark.reach > from && mark.sent >= received
   return kind === 'nothing' || (from > 0 && holds(trial, 'end: reaches beyond a refusal', isBeyond))
 }

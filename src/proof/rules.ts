@@ -1,5 +1,5 @@
-// What an answer, and a window that is taken in, prove of a list, step by step: docs/proof.md, which names the conditions
-// as they are named here. Pure, plain data in and out.
+// What an answer, and a window that is taken in, prove of a list, step by step. docs/proof.md names the conditions as
+// they are named here. Pure, plain data in and out.
 import type { Moment } from '../task.ts'
 import type { ConditionName } from './conditions.ts'
 import { counted, hasRoom, owing, owingTied, paid } from './counting.ts'
@@ -21,7 +21,7 @@ import {
   type WalkRange,
 } from './state.ts'
 
-/** How the answer stands to what has joined: by itself, whatever its place says. */
+/** How an answer is linked to what has joined, by its own items, whatever its place says. */
 export type Seam = 'shown' | 'tied' | 'none'
 
 export function seamOf(state: State, fact: Fact, trial: Trial): Seam {
@@ -31,9 +31,9 @@ export function seamOf(state: State, fact: Fact, trial: Trial): Seam {
 }
 
 /**
- * What may be believed of an answer, null where that is nothing yet. One that brings nothing may be a mistake: it is believed once it has
- * come twice, one directly after the other. One of the two is no mistake, so they say what one answer would that was asked for
- * with the first and came with the second.
+ * What may be believed of an answer; null where that is nothing yet. One that brings nothing may be a mistake: it is
+ * believed once it has come twice, directly one after the other. One of the two is no mistake, so both together say
+ * what one answer would that was asked for with the first and came with the second.
  */
 export function trusted(state: State, fact: Fact, trial: Trial = NO_TRIAL): Fact | null {
   const { doubted } = state
@@ -43,7 +43,7 @@ export function trusted(state: State, fact: Fact, trial: Trial = NO_TRIAL): Fact
   return { ...fact, sent: Math.min(doubted.sent, fact.sent) }
 }
 
-/** An empty answer that was asked for fewer items than another answer held says nothing: so many in a row may be hidden. */
+/** An empty answer that was asked for fewer items than another held says nothing: so many in a row may be hidden. */
 export function isNarrow({ largest }: State, { kind, asked }: Fact, trial: Trial = NO_TRIAL): boolean {
   return kind === 'nothing' && !holds(trial, 'nothing: asked for as many as any answer held', asked >= largest)
 }
@@ -65,7 +65,7 @@ export function told(before: State, fact: Fact, trial: Trial = NO_TRIAL): State 
   return isEnd ? ended(state, ['held', 'last-window-again', 'ties-keep-places']) : state
 }
 
-/** An answer as it was told: what its fact says of the floor and of a run is of those that were known by then. */
+/** An answer as it was told. What its fact says of the floor and of a run is about those that were known then. */
 export interface Told {
   fact: Fact
   floor: string | null
@@ -76,13 +76,13 @@ export function asTold(fact: Fact, { floor, owed }: State): Told {
   return { fact, floor: floor?.id ?? null, owed: owed?.member ?? null }
 }
 
-/** What it says by now: nothing of a floor or of a run that is another one. */
+/** What that fact says by now: nothing of a floor or of an owed run that is another one by now. */
 export function recalled({ fact, floor, owed }: Told, state: State): Fact {
   const floorAt = floor === (state.floor?.id ?? null) ? fact.floorAt : null
   return { ...fact, floorAt, ...(owed === (state.owed?.member ?? null) ? {} : NO_RUN) }
 }
 
-/** By what the window joins if it is taken in now, with what that rests on; or the condition that is missing. */
+/** The sight by which the window joins if it is taken in now, with its basis; or the condition that is missing. */
 export function linkOf(state: State, fact: Fact, trial: Trial): { sight: Sight; rests: Basis[] } | ConditionName {
   const { range } = trial
   const { skip, received, first } = fact
@@ -101,7 +101,7 @@ export function linkOf(state: State, fact: Fact, trial: Trial): { sight: Sight; 
   return { sight: { ...sight, but: debt.but }, rests: union(sight.rests, debt.rests) }
 }
 
-/** The state once a window has been taken in that joins by `sight`. */
+/** The state once a window that joins by `sight` has been taken in. */
 export function joined(state: State, fact: Fact, { sight, rests }: { sight: Sight; rests: Basis[] }): State {
   const { skip, count, last, lastId: id, trail, oldest, newest, sent, received, asked, anchor, first } = fact
   const { pending } = state
@@ -110,7 +110,7 @@ export function joined(state: State, fact: Fact, { sight, rests }: { sight: Sigh
   const behind = { id: fact.firstId, moment: first }
   const isPlaced = skip > 0 && anchor === 'none' && sight.low >= skip
   const isApart = isPlaced && pending.some(({ kind, to }) => isUnread(kind) && to === skip)
-  // Directly behind the floor a run begins that is not the floor's.
+  // The window's first run is not the floor's: it has another createdAt, or what cannot be read stands in between.
   const beginsRun = isPlaced && (isApart || first !== state.floor?.moment)
   const run = trail < count || skip === 0 || beginsRun ? skip + count - trail : -1
   const floor: Floor = {
@@ -128,12 +128,12 @@ export function joined(state: State, fact: Fact, { sight, rests }: { sight: Sigh
   }
 }
 
-/** It may show the floor's last item behind ties of it that were not met: when it was told, that was not met either. */
+/** The answer may show the floor's last item behind ties that were not met: when told, that item was not met either. */
 function beginsTied({ kind, first }: Sight, last: Moment): boolean {
   return kind === 'items' && first === last
 }
 
-/** The state with its end, where the window that joined last, or the one before, shows that of the list or of the range. */
+/** The state with the end of the list or range, where one of the two windows that joined last shows it; else null. */
 export function atEnd(state: State, last: Fact, isAhead: boolean, trial: Trial = NO_TRIAL): State | null {
   const { floor, empty } = state
   const { range } = trial
@@ -143,11 +143,11 @@ export function atEnd(state: State, last: Fact, isAhead: boolean, trial: Trial =
   if (hasPassed(floor, empty, trial)) return ended(state, ['held', 'grows-at-its-ends', 'nothing-hidden-behind'])
   const { received, runStart, hasMember } = last
   if (!hasRoom(state, last, trial) || isAhead || floor.received !== received) return null
-  // All of its run, up to the end.
+  // The answer shows all of the owed run, up to the end: it is paid.
   return ended(runStart !== null && hasMember ? paid(state, true) : state, ['even-cuts'])
 }
 
-/** Everything that was listed at a moment of this walk has been met. */
+/** Everything that was listed at one moment of this walk has been met: docs/proof.md, "passed". */
 export function hasPassed(floor: Floor | null, empty: State['empty'], trial: Trial = NO_TRIAL): boolean {
   return (
     empty !== null &&
@@ -157,7 +157,7 @@ export function hasPassed(floor: Floor | null, empty: State['empty'], trial: Tri
   )
 }
 
-/** In a list in that order it stands before all that the walk speaks of. */
+/** Whether an item of this createdAt stands before all that the walk speaks of, in a list of that order. */
 export function isBeforeRange(moment: Moment, range: WalkRange | null): boolean {
   if (moment === null || range === null || range.from === null) return false
   return range.order === 'created_desc' ? moment >= range.from : moment < range.from
@@ -168,7 +168,7 @@ function isBehind({ oldest, newest }: Floor, { order, to }: WalkRange): boolean 
   return order === 'created_desc' ? oldest < to : newest >= to
 }
 
-/** The last window is given again behind the end: the last item stood further down before, and later less far. */
+/** The service gives its last window again behind the end: the last item stood further down before, now less far. */
 function isRepeated(state: State, fact: Fact, trial: Trial): boolean {
   const { repeat } = state
   const { skip, sent, firstId } = fact
@@ -185,28 +185,28 @@ function isLastAlone({ floor }: State, { kind, asked, firstId }: Fact): boolean 
   return kind === 'items' && asked === 1 && firstId !== null && firstId === floor?.id
 }
 
-/** What is known of how answers are cut, once so many items were seen behind the floor. */
+/** What is known of how answers are cut, once `behind` items were seen behind the floor. */
 function cutsSeen({ floor, largest, isCut, uneven }: State, behind: number): Pick<State, 'isCut' | 'uneven'> {
   const short = floor?.short ?? null
   if (short === null || behind <= 0) return { isCut, uneven }
-  // Much more than a short answer showed: that one was cut. A few may have come in meanwhile.
+  // Much more stands there than the short answer showed: that one was cut. A few may have come in meanwhile.
   return { isCut: true, uneven: uneven || (short < largest && 2 * behind > short) }
 }
 
-/** It ends before the floor, shorter than asked and than another: the list has become shorter, or the answer was cut by size. */
+/** The answer ends before the floor, shorter than asked and than another: the list shrank, or it was cut by size. */
 function isCutShort({ floor, largest }: State, { skip, count, asked, floorAt }: Fact): boolean {
   const isShort = count > 0 && count < Math.min(asked, largest)
   return isShort && floor !== null && floorAt === null && skip + count <= floor.index
 }
 
-/** Items behind the floor's last one, or, where the answer does not show that, behind the ones met that it begins with. */
+/** How many items stand behind the floor's last one, or, where that is not shown, behind the met ones at the start. */
 export function behindFloor({ skip, count, metPrefix, floorAt }: Fact): number {
   return floorAt === null ? count - metPrefix : skip + count - 1 - floorAt
 }
 
 /**
- * What empty answers said is forgotten where one of them was asked for fewer items than this answer holds: see `isNarrow`. A list
- * that shows an item is not empty.
+ * Forgets what empty answers said if one of them was asked for fewer items than this answer holds (see `isNarrow`); and
+ * that the list is empty, if this answer shows an item.
  */
 function unsaid(earlier: State, fact: Fact): State {
   const before = earlier.floor === null && fact.count > 0 ? { ...earlier, ended: null } : earlier
@@ -222,12 +222,12 @@ function unsaid(earlier: State, fact: Fact): State {
   }
 }
 
-/** Items in the answer, of those that were asked for: some services round that up. */
+/** Number of items in the answer, at most as many as were asked for: some services round that up. */
 function heldOf({ count, asked }: Fact): number {
   return Math.min(count, asked)
 }
 
-/** What is noted of every answer, whatever it says of places. */
+/** What is noted of every believed answer, whatever it says of places. */
 function noted(earlier: State, fact: Fact, trial: Trial): State {
   const before = unsaid(earlier, fact)
   const state = {

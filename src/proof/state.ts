@@ -16,34 +16,34 @@ export type Basis =
   | 'ties-side-by-side'
   | 'unread-apart'
 
-/** The end of the last window that joined: everything that stayed and stood at `index` or before when it was read has been met. */
+/** The end of the window that joined last: all that stayed and stood at or before `index` when it was read was met. */
 export interface Floor {
   index: number
   id: string | null
   moment: Moment
-  /** Its index in the window that joined. */
+  /** The index of its last item in the window that joined. */
   joinedAt: number
-  /** But for this run: its ties may have moved past it since. */
+  /** Except for this run: its ties may have moved past the floor's last item since. */
   but: RunMember | null
-  /** When its last item was received alone, asked for at `joinedAt`; null where it was not. */
+  /** When its last item, asked for alone at `joinedAt`, was received; null where it was not. */
   aloneAt: number | null
-  /** Where the run of that createdAt begins in it; -1 where the window does not show it. */
+  /** The index at which the last item's run begins; -1 where the window does not show it. */
   run: number
-  /** Where the window begins, if it does so directly behind what cannot be read; else null. */
+  /** The index at which the window begins, if it lies directly behind what cannot be read; else null. */
   apart: number | null
   /** The oldest and the newest createdAt in the window. */
   oldest: Moment
   newest: Moment
-  /** When its window was asked for, and when it was seen at `index` first. */
+  /** When its window was asked for, and when its last item was first seen at `index`. */
   sent: number
   received: number
-  /** How many items the window held, where more were asked for: the list's end, or a cut. */
+  /** How many items the window held, if more were asked for (the list's end, or a cut); else null. */
   short: number | null
 }
 
 /**
- * Where, by one answer, an unmet task that stayed can be: at index `low` or later, except ties of a run (`but`). The answer
- * speaks of the positions `from` up to, and not including, `to`.
+ * Where, by one answer, an unmet task that stayed can be: at index `low` or later, but for ties of a run (`but`). The
+ * answer speaks of the positions `from` up to, and not including, `to`.
  */
 export interface Sight extends Pick<Fact, 'kind' | 'first' | 'sent' | 'received'> {
   from: number
@@ -52,7 +52,7 @@ export interface Sight extends Pick<Fact, 'kind' | 'first' | 'sent' | 'received'
   but: RunMember | null
   /** What that rests on. */
   rests: Basis[]
-  /** When the answer was asked for that showed the floor's last item where it joined, by which this one is placed; -1 where none did. */
+  /** When the answer that placed this one was asked for, if it showed the floor's last item where it joined; or -1. */
   heldAt: number
 }
 
@@ -62,21 +62,21 @@ export interface Behind {
   moment: Moment
 }
 
-/** The count of the owed run: where it ended, where it began later, and how many different ids were seen since its end. */
+/** The count of the owed run: where it ended, later where it began, and how many different ids were seen since. */
 interface Count {
   end: number
-  /** What stood there; null where nothing did. */
+  /** What stood at `end`; null where nothing did. */
   behind: Behind | null
-  /** Nothing stood there. */
+  /** An answer without items showed that nothing stood there. */
   isOver: boolean
   start: number | null
-  /** What the looks at its sides rest on. */
+  /** What the looks at the sides of the run rest on. */
   rests: Basis[]
-  /** Its end was seen again, where it was, with as many ids as it is long. */
+  /** The run's end was seen again where it was, with as many ids as the run is long. */
   isClosed: boolean
-  /** The run's member is among them. */
+  /** The run's member is among the ids. */
   hasMember: boolean
-  /** When its end was seen first, and when its end or start was seen last. */
+  /** When the run's end was first seen, and when its end or start was last seen. */
   since: number
   received: number
   ids: number
@@ -84,17 +84,17 @@ interface Count {
 
 export interface Edge {
   index: number
-  /** Positions directly behind it that cannot be read. */
+  /** How many positions directly behind it cannot be read. */
   unread: number
   sent: number
   received: number
-  /** Answers reached so far: a window that ends there or before is not refused for reaching too far. */
+  /** The index that answers reached so far: a window that ends there or before is not refused for reaching too far. */
   reach: number
 }
 
 /**
- * An index at which nothing stood, asked for after the floor was read. `place`: where the floor's last item stood in the list in
- * which the index counts; null where that was not seen.
+ * An index at which nothing stood, asked for after the floor was read. `place`: the index of the floor's last item in
+ * the same list, which may have moved since; null where that was not seen.
  */
 export interface EmptyIndex {
   index: number
@@ -105,31 +105,31 @@ export interface EmptyIndex {
 /** Plain data of bounded size: kept with the walk, so that another process can go on. */
 export interface State {
   floor: Floor | null
-  /** Answers about positions behind the floor that have not joined, those of the lowest positions first. */
+  /** Sights behind the floor that have not joined, those of the lowest positions first. */
   pending: readonly Sight[]
-  /** A run of which some that stayed may not have been met. */
+  /** A run of which tasks that stayed may not have been met. */
   owed: RunMember | null
   count: Count | null
-  /** The run that was owed last was shown as a whole, and not counted. */
+  /** The run that was owed last was shown as a whole by one answer, and not counted. */
   isShown: boolean
-  /** Where the answer ends that was read last, while a run is owed, of those that end with another item, and with one of it. */
+  /** While a run is owed: where the last answer ends that ends with another item, and where the last within the run. */
   ahead: Edge | null
   within: Edge | null
-  /** The largest answer. */
+  /** Number of items in the largest answer. */
   largest: number
-  /** An answer was shorter than asked, and more stood behind it. */
+  /** An answer was shorter than asked, though more stood behind it. */
   isCut: boolean
-  /** The fewest items that an empty answer was asked for, of those that are believed; null where none is. */
+  /** The fewest items that a believed empty answer was asked for; null where there is none. */
   narrowest: number | null
-  /** Answers were cut, and not by count. */
+  /** Answers were cut, and not at a fixed number of items. */
   uneven: boolean
   tiedRising: number
   tiedFalling: number
-  /** The last answer, where it brought nothing: that is believed once it comes again. */
+  /** The last answer, if it brought nothing: it is believed once it comes again. */
   doubted: Pick<Fact, 'skip' | 'asked' | 'kind' | 'sent'> | null
   /** The lowest index at which nothing stood. */
   empty: EmptyIndex | null
-  /** Where the last item, asked for alone, was given further down than it stands; `wasPlaced`: after it was given at its place. */
+  /** The last item, asked for alone, was given too far down, at `skip`; `wasPlaced`: it was at its place before. */
   repeat: { id: string; skip: number; place: number; received: number; wasPlaced: boolean } | null
   /** The list was seen to move while a run was counted. */
   drifts: boolean
@@ -164,18 +164,18 @@ export const BEGINNING: State = {
   basis: [],
 }
 
-/** What the walk speaks of: tasks between two moments of a list in created order. */
+/** What the walk speaks of: the tasks between two moments of a list in created order. */
 export interface WalkRange {
   order: 'created_desc' | 'created_asc'
-  /** What stands at its beginning, and at its end, is on the far side of these, however far createdAt is out of order. */
+  /** Beyond `from` an item stands before the range, beyond `to` behind it, however far createdAt is out of order. */
   from: number | null
   to: number | null
 }
 
-/** What is judged, and only for the tests of the rules a condition that is switched off. */
+/** How it is judged; only the tests of the rules switch a condition off. */
 export interface Trial {
   without?: ConditionName
-  /** Equal createdAt in the order of ids so often, and never the other way, are not so by chance. */
+  /** So many neighbours of equal createdAt in the order of their ids, and none in the other, are not so by chance. */
   orderedTies: number
   /** Null for the whole list. */
   range: WalkRange | null
@@ -183,17 +183,17 @@ export interface Trial {
 
 export const NO_TRIAL: Trial = { orderedTies: 20, range: null }
 
-/** Whether a condition holds, or is switched off by the small worlds. */
+/** Whether a condition holds, or the small worlds have switched it off. */
 export function holds({ without }: Trial, name: ConditionName, value: boolean): boolean {
   return value || name === without
 }
 
-/** The index behind all that an answer speaks of: where answers are cut, it spans no more than the largest. */
+/** The index behind all that an answer speaks of: where answers are cut, it spans no more than the largest one. */
 export function reachOf({ isCut, largest }: State, { skip, asked }: Pick<Fact, 'skip' | 'asked'>): number {
   return skip + (isCut ? Math.min(asked, Math.max(1, largest)) : asked)
 }
 
-/** What stands there cannot be read. */
+/** Whether what stands at the position cannot be read. */
 export function isUnread(kind: Fact['kind']): boolean {
   return kind === 'failed' || kind === 'refused'
 }

@@ -1,4 +1,4 @@
-// Whether the service still shows the account of this mirror: watched with every answer, before anything of it is taken in.
+// Whether the service still shows the account of this mirror: checks every answer before anything of it is taken in.
 import { MirrorError } from '../errors.ts'
 import type { AccountCheck, Run } from './context.ts'
 import { type AccountSigns, judgeAccount } from './identity.ts'
@@ -6,7 +6,7 @@ import { isMassDelete, notFoundShape } from './steps/deletions.ts'
 import { askForTask, isFound } from './steps/details.ts'
 import { viewFirst } from './window-size.ts'
 
-/** Before a run is bound to its service. */
+/** The check of a run that is not bound to its service yet. */
 export const UNBOUND: AccountCheck = {
   hasOtherKey: false,
   isBegun: () => false,
@@ -14,10 +14,10 @@ export const UNBOUND: AccountCheck = {
   saw: async () => undefined,
 }
 
-/** Known tasks that are looked up by id where a window shows too little of the account. */
+/** So many known tasks are looked up by id where a window shows too little of the account. */
 const LOOKED_UP = 5
 
-/** `onBegun` is called once, when the first answers have passed. */
+/** `onBegun` is called once, when the first answers have passed the check. */
 export function accountCheck(run: Run, given: { hasOtherKey: boolean; onBegun(): Promise<void> }): AccountCheck {
   const isSure = run.opened.liveTasks === 0 || run.request.rebind === true
   const all: AccountSigns = { known: 0, others: 0, unknown: 0 }
@@ -53,7 +53,7 @@ export function accountCheck(run: Run, given: { hasOtherKey: boolean; onBegun():
     isBegun: () => isBegun,
     found,
     saw(shown) {
-      // One after another: what one of them is still looking up counts for the next as well.
+      // Answers are judged one after another: what the check of one is still looking up counts for the next as well.
       const judged = last.then(() => judgeShown(shown))
       last = judged.catch(() => undefined)
       return judged
@@ -82,10 +82,10 @@ function otherAccount({ known, others }: AccountSigns, areGone: boolean): Mirror
   })
 }
 
-/** Asks for some live tasks of the mirror by id: who they are there, how many are unknown. Adds to `found`. */
+/** Asks for some live tasks of the mirror by id: what the answers show, and how many are gone. Adds to `found`. */
 async function lookUpKnown(run: Run, found: Set<string>): Promise<AccountSigns & { asked: number; gone: number }> {
   const shown = { known: 0, others: 0, unknown: 0, asked: 0, gone: 0 }
-  // Spread over the mirror: of a small one each of its tasks.
+  // Spread over the whole mirror; of a small one, each of its tasks.
   const parts = Array.from({ length: LOOKED_UP }, (_, index) => (index + run.random()) / LOOKED_UP)
   const ids = await run.writer.liveIdsAt(parts)
   for (const id of ids) {
@@ -103,15 +103,15 @@ async function lookUpKnown(run: Run, found: Set<string>): Promise<AccountSigns &
   return shown
 }
 
-/** To be called before a run that may have read no window yet takes tasks in by id. Throws `other-account`. */
+/** Call it before a run that may have read no window yet takes in tasks by id. Throws `other-account`. */
 export async function seeAccount(run: Run): Promise<void> {
   if (run.account.isBegun()) return
   if (!run.account.hasOtherKey) return run.account.saw({ known: 0, others: 0, unknown: 0 })
-  // By id another account's key may find the same tasks: only a window shows what the account has.
+  // Another account's key may find the same tasks by id: only a window shows what the account has.
   await seeList(run)
 }
 
-/** The same for tasks that are no sample of the account: its list is judged instead, as a walk does. */
+/** As `seeAccount`, for tasks that are no sample of the account: judges its list instead, as a walk does. */
 export async function seeList(run: Run): Promise<void> {
   if (run.account.isBegun()) return
   if ((await viewFirst(run)) === null) await run.account.saw({ known: 0, others: 0, unknown: 0 })

@@ -1,5 +1,5 @@
-// How every run at the service begins and how its error is told: writer thread, client, what its parts share, and before the
-// first request a wait the service asked for, whether mirror and account match.
+// How every run at the service begins, and what is recorded of its error: the writer thread, the client, what the parts
+// share; and, before the first request, whether the service asked to wait, and whether mirror and account match.
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { requireBaseUrl } from '../config/target.ts'
@@ -19,14 +19,14 @@ import { watchCosts } from './observed-costs.ts'
 import type { SessionOptions } from './writer/session.ts'
 import { startWriter, type Writer } from './writer/thread.ts'
 
-/** Throws `config-invalid` for an address or a key that no request can carry: before the mirror is opened for it. */
+/** Throws `config-invalid` for an address or a key that no request can carry; called before the mirror is opened. */
 export function checkRequests({ config, apiKey }: RunContext): void {
   readAddress(requireBaseUrl(config))
   checkAuth(config.service.auth)
   if (apiKey !== null) checkKey(apiKey)
 }
 
-/** The HTTP library is a fifth of a run that has nothing to do: loaded while the writer's thread starts. */
+/** Loading the HTTP library takes a fifth of a run that has nothing to do: done while the writer's thread starts. */
 export const loadClient = () => import('../service/client.ts')
 
 /** `given` replaces single options of the client: another key, a listener. */
@@ -68,21 +68,21 @@ export function openWriterThread({ config, now }: RunContext, choices: WriterCho
   })
 }
 
-/** A run of which nothing is known of the service's account yet: see `bindRun`. */
+/** A run that knows nothing of the service's account yet: see `bindRun`. */
 export function newRun(context: RunContext, parts: Pick<Run, 'service' | 'writer' | 'request' | 'opened'>): Run {
   const { service, costs } = watchCosts(parts.service, context.now)
   const facts = { ...parts.opened.facts }
   return { ...context, ...parts, service, costs, lookUps: new LookUpHealth(), facts, account: UNBOUND }
 }
 
-/** Before the first request. Throws `not-before` and `other-service`. */
+/** Checks clock, wait and service before the first request. Throws `not-before` and `other-service`. */
 export function bindRun(run: Run, context: Pick<RunContext, 'config' | 'apiKey'>): void {
   tellOfClock(run)
   refuseTooEarly(run)
   bindService(run, requireBaseUrl(context.config), context.apiKey)
 }
 
-/** Says that this mirror holds moments in the future: once, for the next run finds the row of this one. */
+/** Warns that this mirror holds moments in the future: once only, for the next run finds the row of this one. */
 function tellOfClock({ opened, log }: Pick<Run, 'opened' | 'log'>): void {
   if (opened.future === null) return
   log.warn(
@@ -101,7 +101,7 @@ function refuseTooEarly(run: Run): void {
   })
 }
 
-/** Another base URL is refused before anything is sent, another account by the first answers. Sets `run.account`. */
+/** Refuses another base URL before anything is sent; the first answers tell another account. Sets `run.account`. */
 function bindService(run: Run, baseUrl: string, apiKey: string | null): void {
   const { facts, request } = run
   if (facts.base_url !== undefined && facts.base_url !== baseUrl && request.rebind !== true) {
@@ -117,14 +117,14 @@ function bindService(run: Run, baseUrl: string, apiKey: string | null): void {
   run.account = accountCheck(run, { hasOtherKey: changed, onBegun: () => learn(run, bound) })
 }
 
-/** A service that asked to be left alone for long is left alone by the next runs too; for a day at most. */
+/** Keeps in mind that the service asked for a long wait: the next runs leave it alone, too, for a day at most. */
 export async function rememberWait(run: Run, error: unknown): Promise<void> {
   if (!isMirrorError(error, 'wait-too-long')) return
   const until = error.facts.notBefore as number
   await learn(run, { not_before: Math.min(until, run.now() + LONGEST_KEPT_WAIT_MS) }).catch(() => undefined)
 }
 
-/** What the row of the run tells of its error. */
+/** What the run's row says of its error. */
 export function errorRecord(error: unknown): RunEnd['error'] {
   if (error === null) return null
   return isMirrorError(error) ? { code: error.code, message: error.message } : { code: 'bug', message: String(error) }

@@ -10,7 +10,7 @@ import type { Run } from './context.ts'
 import type { PlanStep, SyncRequest } from './plan.ts'
 import type { RunResult, RunSummary } from './summary.ts'
 
-/** What a run was asked for, and has come to so far. */
+/** What a run was asked for, and what it has come to so far. */
 export interface RunTally {
   request: SyncRequest
   /** Epoch ms. */
@@ -96,7 +96,7 @@ function clockNote(skew: Skew): string {
   return `This machine's clock is ${clockIs(skew)}: set it right (NTP, \`timedatectl\`); \`task-mirror doctor\` compares them again.`
 }
 
-/** Where this machine's clock is, to ten seconds: a Date tells no more than seconds. */
+/** In words, where this machine's clock is, to ten seconds: a Date header is no finer than seconds. */
 export function clockIs({ aheadMs }: Skew): string {
   const apart = prettyMilliseconds(Math.round(Math.abs(aheadMs) / 10_000) * 10_000, { unitCount: 2 })
   return `${apart} ${aheadMs > 0 ? 'behind' : 'ahead of'} the service's`

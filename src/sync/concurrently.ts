@@ -1,7 +1,7 @@
-// Several pieces of work at once; how many requests the service bears is decided by service/pacing.ts.
+// Several pieces of work at once; service/pacing.ts decides how many requests the service bears.
 import pMap from 'p-map'
 
-/** `work` for all `items`, `concurrency` at once. After an error none is begun, then it is thrown. */
+/** Does `work` for all `items`, `concurrency` at once. After an error it begins no more, and throws it in the end. */
 export async function forEachConcurrently<T>(
   items: readonly T[],
   concurrency: number,
@@ -9,7 +9,7 @@ export async function forEachConcurrently<T>(
 ): Promise<void> {
   const errors: unknown[] = []
   const once = async (item: T): Promise<void> => {
-    // p-map would throw at once, while others still write to the mirror.
+    // p-map would throw at once, while other work still writes to the mirror.
     if (errors.length > 0) return
     try {
       await work(item)

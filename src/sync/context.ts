@@ -27,11 +27,11 @@ export interface RunContext {
 export interface AccountCheck {
   /** The key is not the one of the last run. */
   hasOtherKey: boolean
-  /** False until an answer has shown something. */
+  /** False until an answer has shown something of the account. */
   isBegun(): boolean
-  /** Ids of this mirror that the look-up has found for it. */
+  /** Ids of this mirror's tasks that the check has found by looking them up. */
   found: ReadonlySet<string>
-  /** To be called with what every answer shows, before anything of it is taken in. Throws `other-account`. */
+  /** Call it with what every answer shows, before anything of it is taken in. Throws `other-account`. */
   saw(shown: AccountSigns): Promise<void>
 }
 
@@ -39,13 +39,13 @@ export interface AccountCheck {
 export interface Run extends Omit<RunContext, 'apiKey'> {
   service: Service
   writer: Writer
-  /** Nothing where it is a one-off run. */
+  /** Empty in a one-off run. */
   request: Omit<SyncRequest, 'command'>
   opened: Opened
   /** Facts as they are now; kept in step with the mirror through `learn`. */
   facts: Opened['facts']
   account: AccountCheck
-  /** What the answers so far have shown of what requests cost. */
+  /** What requests cost, as the answers so far have shown. */
   costs(): ObservedCosts
   /** Whether look-ups by id are answered. */
   lookUps: LookUpHealth

@@ -1,16 +1,16 @@
-// Windows that were asked for before the walk wants them, and where there is use in asking. Asks nothing itself.
+// Windows that are asked for before the walk wants them, and where asking is of use. Asks nothing itself.
 
 interface EarlyWindow<Answer> {
   skip: number
   answer: Promise<Answer>
 }
 
-/** By place and size. */
+/** The windows asked for, by place and size. */
 export class EarlyWindows<Answer> {
   readonly #asked = new Map<string, EarlyWindow<Answer>>()
   readonly #come: Set<string>
 
-  /** `come`: windows that have come, and wait; several `EarlyWindows` may share it, a window that both ask for counts once. */
+  /** `come`: windows that have come and wait. Where several `EarlyWindows` share it, a window of both counts once. */
   constructor(come: Set<string>) {
     this.#come = come
   }
@@ -28,12 +28,12 @@ export class EarlyWindows<Answer> {
     const note = () => {
       if (this.#asked.get(key)?.answer === answer) this.#come.add(key)
     }
-    // Read later, or forgotten: never unhandled.
+    // The answer may be read later, or never: its error is not to count as unhandled.
     answer.then(note, note)
     this.#asked.set(key, { skip, answer })
   }
 
-  /** Takes one out, where it was asked for. */
+  /** Takes a window out, if it was asked for. */
   take(skip: number, take: number): { answer: Promise<Answer>; hasCome: boolean } | undefined {
     const key = `${skip}:${take}`
     const early = this.#asked.get(key)
@@ -42,7 +42,7 @@ export class EarlyWindows<Answer> {
     return { answer: early.answer, hasCome: this.#come.delete(key) }
   }
 
-  /** Takes all of them out. */
+  /** Takes all windows out. */
   clear(): EarlyWindow<Answer>[] {
     const all = [...this.#asked.values()]
     for (const key of this.#asked.keys()) this.#come.delete(key)
@@ -61,7 +61,7 @@ export class SeemingEnd {
     this.#largest = Math.max(this.#largest, count)
   }
 
-  /** Whoever goes on behind it knows better. */
+  /** The walk goes on at `skip`: if that is behind the seeming end, the walk knows better. */
   goesOn(skip: number): void {
     if (skip > this.#index) this.#index = Number.POSITIVE_INFINITY
   }

@@ -1,4 +1,4 @@
-// Whose answer it is: a task is its id with `createdAt` and `userId`; other accounts may count from 1, too. Pure.
+// Whose answer it is: a task is its id with `createdAt` and `userId`; other accounts may count ids from 1, too. Pure.
 import type { TaskRow } from '../task.ts'
 
 /** What tells two tasks of one id apart; null where it is not known. */
@@ -9,14 +9,14 @@ export interface AccountSigns {
   known: number
   /** Of these, how many carry another `createdAt` or `userId` than the mirror's. */
   others: number
-  /** Tasks beside them, which the mirror does not hold. */
+  /** Other tasks in the answers, which the mirror does not hold. */
   unknown: number
 }
 
 /** A detail may tell the moment of creation more or less finely than the list does, ms. */
 export const ROUNDED_MS = 999
 
-/** Whether both are known and different; `toleranceMs`: how far the moments of one task may lie apart. */
+/** Whether both are known, and differ; `toleranceMs`: how far the moments of one task may lie apart. */
 export function isOther(held: Identity, shown: Identity, toleranceMs = 0): boolean {
   if (held.user_id !== null && shown.user_id !== null && held.user_id !== shown.user_id) return true
   if (held.created_at === null || shown.created_at === null) return false
@@ -24,7 +24,7 @@ export function isOther(held: Identity, shown: Identity, toleranceMs = 0): boole
   return apart > BigInt(toleranceMs) || -apart > BigInt(toleranceMs)
 }
 
-/** Fewer known tasks than this may be a few whose ids were given away again. */
+/** Fewer known tasks than this may be a few whose ids were given to other tasks. */
 const TOO_FEW_TO_TELL = 10
 
 /** `ask`: look known tasks up by id first, for what was shown is too little to tell. */
@@ -32,8 +32,8 @@ type AccountJudgement = 'same' | 'other' | 'ask'
 
 /**
  * What `shown` says of an account whose mirror holds live tasks. `isAsked`: known tasks have been looked up already;
- * `hasOtherKey`: the key is not the one of the last run, so that sharing nothing is a sign; `areGone`: the service knew none
- * of those that were looked up, and it would be a mass deletion if all were gone.
+ * `hasOtherKey`: the key is not the one of the last run, so that sharing nothing is a sign; `areGone`: the service knew
+ * none of those that were looked up, and it would be a mass deletion if all were gone.
  */
 export function judgeAccount(
   shown: AccountSigns,
@@ -42,7 +42,7 @@ export function judgeAccount(
   if (shown.known === 0) {
     if (hasOtherKey) return 'other'
     if (!isAsked) return 'ask'
-    // An empty list tells nothing of whose it is.
+    // An empty list does not tell whose it is.
     return areGone && shown.unknown > 0 ? 'other' : 'same'
   }
   if (shown.others * 2 <= shown.known) return 'same'

@@ -6,7 +6,7 @@ import type { Facts } from '../mirror/tables/facts.ts'
 /** Bytes of the longest listed `result.body` and `data.body`. */
 export type LongestBodies = NonNullable<Facts['forms_compared']>['longest']
 
-/** Signs told apart. */
+/** At most so many signs are told apart. */
 export const MOST_SIGNS = 16
 
 interface Comparison extends JudgedSample {
@@ -19,7 +19,7 @@ interface Comparison extends JudgedSample {
   signs: string[]
 }
 
-/** The facts that change by a comparison. */
+/** The facts that a comparison changes. */
 export function learnedBy(
   { at, isTold, final, open, unfinished, forms, bodies, signs }: Comparison,
   known: Facts,
@@ -42,7 +42,7 @@ export function learnedBy(
   return facts
 }
 
-/** Fields in which the list is a summary, or uneven. Rows that owe a detail by it are looked for by the next sync. */
+/** Fields in which the list is a summary, or uneven. The next sync looks for rows that owe a detail because of them. */
 export function fieldFacts({ summary, uneven }: Forms, known: Facts): Facts {
   const isNew = JSON.stringify(summary) !== JSON.stringify(known.summary_fields ?? [])
   return {

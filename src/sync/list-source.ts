@@ -1,6 +1,6 @@
-// The windows of a walk over the service: asks, has them parsed on the writing side, and reads ahead where the walk says
-// what it will want next. What the walk has no use for is taken in for its items alone: whatever becomes of the walk, no
-// task that an answer showed is thrown away.
+// The windows of a walk over the service: asks for them, has them parsed on the writing side, and reads ahead where the
+// walk says what it will want next. What the walk has no use for is taken in for its items alone: whatever becomes of
+// the walk, no task that an answer showed is thrown away.
 import { MirrorError } from '../errors.ts'
 import { allowanceOf, nextAllowance } from '../service/pacing.ts'
 import { ageOfAnswer, type RequestOptions, type Service } from '../service/service.ts'
@@ -36,32 +36,32 @@ interface ListSourceOptions {
 
 type AskBounds = Pick<RequestOptions<ParsedList>, 'maxRetries' | 'maxBytes'>
 
-/** Where the length of the list is not known; one more for each that the walk waited for, so that a round doubles it. */
+/** Windows read ahead in a list of unknown length; one more for each that the walk waited for: a round doubles it. */
 const FIRST_DEPTH = 1
 
 export class ListSource implements WindowSource {
   readonly #options: ListSourceOptions
-  /** Windows that have come before they were wanted. */
+  /** Windows that have come before the walk wanted them. */
   readonly #come = new Set<string>()
   readonly #ahead = new EarlyWindows<EarlyAnswer>(this.#come)
   readonly #prefetched = new EarlyWindows<EarlyAnswer>(this.#come)
   readonly #end = new SeemingEnd()
   readonly #over = new AbortController()
-  /** How many of those may wait: more would only take memory. */
+  /** At most so many of `#come` may wait: more would only take memory. */
   readonly #mostCome: number
-  /** How many windows are read ahead: more while the walk waits for them, fewer where it wants others: the list moves. */
+  /** How many windows are read ahead: more while the walk waits for them, fewer if it wants others (the list moves). */
   #depth: ReturnType<typeof allowanceOf>
-  /** Nothing is read ahead behind it. */
+  /** Nothing is read ahead behind this index. */
   #last: number | null
-  /** Windows that the walk has asked for, and answers that it was given. */
+  /** How many windows the walk has asked for, and how many answers it was given. */
   #reads = 0
   #given = 0
-  /** Where windows lie if the first one comes as long as it was asked for. */
+  /** Where the next windows lie if the first one comes as long as it was asked for. */
   #guess: { skip: number; stride: number } | null = null
   #wasStale = false
-  /** Settles once what joins no chain is taken in, all that there was so far. */
+  /** Settles once all windows so far that join no chain are taken in. */
   #kept: Promise<void> = Promise.resolve()
-  /** Why some of it could not be. */
+  /** Why one of those could not be taken in. */
   #failed: { error: unknown } | null = null
 
   constructor(options: ListSourceOptions) {
@@ -72,13 +72,13 @@ export class ListSource implements WindowSource {
     this.#depth = allowanceOf(total === null ? FIRST_DEPTH : concurrency, concurrency)
   }
 
-  /** Asks for a window that the walk will want first; what came, or why it failed. Its items are never lost. */
+  /** Asks for a window that the walk will want first. Returns what came, or why it failed. Its items are never lost. */
   async askAhead(skip: number, take: number): Promise<string> {
     try {
       const answer = await this.#askEarly(this.#ahead, skip, take)
       return answer.kind === 'parsed' ? 'parsed' : answer.reason
     } catch {
-      // Told where the walk reads it.
+      // The error is told where the walk reads the window.
       return 'failed'
     }
   }
@@ -98,7 +98,7 @@ export class ListSource implements WindowSource {
     this.#throwFailed()
     const early = this.#takeEarly(skip, take, fresh)
     let answer = await (early ?? this.#ask(skip, take, { maxRetries }))
-    // Too large for one of many need not be too large for the one that is wanted.
+    // What is too large for one window of many need not be too large for the one that is wanted.
     if (early !== undefined && answer.kind === 'failed' && answer.reason === 'too-large')
       answer = await this.#ask(skip, take, { maxRetries })
     this.#given += 1
@@ -107,7 +107,7 @@ export class ListSource implements WindowSource {
     const { startedAt, serviceDate, ageMs } = answer
     const { handle, count } = answer.parsed
     if (fresh && ageMs > 0) this.#wasStale = true
-    // Not before it is known that the service answers at all, and that there is more; but while the window is looked at.
+    // Reads ahead once the service is known to answer, and more to be there; but while this window is looked at.
     if (this.#reads === 1 && this.#guess?.skip === skip && count === take) {
       const { stride } = this.#guess
       this.#readAhead(skip + stride, stride, take)
@@ -118,7 +118,7 @@ export class ListSource implements WindowSource {
   }
 
   drop(window: ItemsWindow): void {
-    // What it showed again has been taken in a moment ago.
+    // A window that shows nothing new has been taken in a moment ago.
     if (window.met.includes(0)) this.#awaitKept(this.#keep(window, true))
     else void this.#options.writer.dropWindow(window.handle).catch(() => undefined)
   }
@@ -134,9 +134,9 @@ export class ListSource implements WindowSource {
     for (const { skip, take } of windows) this.#askEarly(this.#prefetched, skip, take)
   }
 
-  /** Ends what is under way and takes in what came; call when the walk is over. Throws what it could not be taken in for. */
+  /** Ends what is under way and takes in what came; call when the walk is over. Throws why it could not be taken in. */
   async end(): Promise<void> {
-    // They may take all their retries, which nobody is to wait for, and nobody wants a refused key sent again.
+    // Requests may take all their retries: nobody is to wait for them, nor to send a refused key again.
     this.#over.abort(new MirrorError('interrupted', 'The walk is over'))
     this.#forget(this.#ahead)
     this.#forget(this.#prefetched)
@@ -155,7 +155,7 @@ export class ListSource implements WindowSource {
     if (answer.kind === 'ok') {
       const { value: parsed, startedAt, serviceDate } = answer
       const { count } = parsed
-      // A look at a few says little of a window.
+      // A look at a few items says little of what a window weighs.
       if (take >= Math.min(SMALL_WINDOW, size.window)) size.saw(count, answer.bytes)
       this.#end.saw(skip, take, count)
       const ageMs = ageOfAnswer(answer)
@@ -174,7 +174,7 @@ export class ListSource implements WindowSource {
   }
 
   #readAhead(skip: number, stride: number, take: number): void {
-    // Beside the one that the walk has in hand.
+    // So many windows beside the one that the walk has in hand.
     const most = Math.min(Math.floor(this.#depth.present), Math.max(1, this.#options.size.fitting(take) - 1))
     this.#end.goesOn(skip)
     for (let step = 0; step < most; step += 1) {
@@ -192,7 +192,7 @@ export class ListSource implements WindowSource {
     return asked
   }
 
-  /** What was asked for ahead, where it will do. Where the walk wants something else, what was read ahead is stale. */
+  /** What was asked for ahead, if it will do. If the walk wants something else, what was read ahead is stale. */
   #takeEarly(skip: number, take: number, fresh: boolean): Promise<EarlyAnswer> | undefined {
     const { concurrency } = this.#options
     const early = (fresh ? this.#prefetched : this.#ahead).take(skip, take)
@@ -205,7 +205,7 @@ export class ListSource implements WindowSource {
     return early?.answer
   }
 
-  /** Nobody wants them any more: what comes is taken in for its items alone. */
+  /** Nobody wants these windows any more: what comes is taken in for its items alone. */
   #forget(early: EarlyWindows<EarlyAnswer>): void {
     for (const { skip, answer } of early.clear()) {
       const keep = async (came: EarlyAnswer): Promise<void> => {
@@ -222,7 +222,7 @@ export class ListSource implements WindowSource {
     this.#kept = this.#kept.then(() => kept)
   }
 
-  /** Takes in what joins no chain, once it has been shown. What fails is told by the next read, or at the end. */
+  /** Takes in what joins no chain, once the account was checked. What fails is told by the next read, or at the end. */
   async #keep(window: Pick<ItemsWindow, 'handle' | 'skip' | 'startedAt'>, isShown: boolean): Promise<void> {
     const { writer, walkId, onViewed, now } = this.#options
     const { handle, skip, startedAt } = window

@@ -1,4 +1,4 @@
-// What the answers of a run have shown of what requests cost: time and bytes, by operation. Watches, and changes nothing.
+// What requests cost, time and bytes by operation, as the answers of a run show it. Watches, and changes nothing.
 import type { Answer, Decoded, Service } from '../service/service.ts'
 
 export interface ObservedCosts {
@@ -23,7 +23,7 @@ export function watchCosts(service: Service, now: () => number): WatchedService 
   const details = { count: 0, bytes: 0 }
   const windows = { count: 0, items: 0, ms: 0, bytes: 0 }
 
-  /** From sending to having it decoded; null for what says nothing of the service. */
+  /** From sending a request to having its answer decoded; null where that says nothing of the service. */
   function tookMs(answer: Answer<Decoded>): number | null {
     if (answer.kind !== 'ok' || (answer.ageMs ?? 0) > 0 || !answer.value.hasPayload) return null
     return Math.max(0, now() - answer.startedAt)

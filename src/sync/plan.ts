@@ -22,13 +22,13 @@ export interface SyncRequest {
 type FullReason = 'first' | 'asked-for' | 'resumed' | 'due' | 'order'
 
 export type PlanStep =
-  /** Newest first: from 0 until the frontier has been passed; last written to first: until what stands as it stood. */
+  /** Newest first: from 0 until the frontier is passed. Last written to first: until the list stands as it stood. */
   | { kind: 'head' }
   /** Oldest first: from before the frontier to the proven end. */
   | { kind: 'tail' }
   | { kind: 'full'; reason: FullReason; resume: number | null }
   | { kind: 'range' }
-  /** Just these, by id. */
+  /** Just the tasks that were asked for, by id. */
   | { kind: 'ids' }
   /** Every detail of the range again. */
   | { kind: 'refetch' }
@@ -41,14 +41,14 @@ export type PlanStep =
 
 export interface PlanInput extends Pick<Opened, 'facts' | 'lastFull' | 'lastCompleteFull' | 'interrupted'> {
   fullEveryMs: number
-  /** A stored moment later than now by more than this is unknown (clock.ts). */
+  /** A stored moment that lies in the future by more than this is unknown (clock.ts). */
   settleMs: number
   /** Epoch ms. */
   now: number
 }
 
 const HOUR_MS = 3_600_000
-/** An interrupted walk older than this is not gone on with. */
+/** An interrupted walk older than this is not resumed. */
 const RESUME_WITHIN_MS = 7 * 24 * HOUR_MS
 
 export function planRun(input: PlanInput, request: SyncRequest): PlanStep[] {
@@ -64,16 +64,16 @@ export function planRun(input: PlanInput, request: SyncRequest): PlanStep[] {
   const reason = fullReason(input, request, incremental.length > 0)
   const full: PlanStep[] = reason === null ? [] : [fullStep(input, reason)]
   const resumed = goesOn(full)
-  // One that goes on from earlier does not see what has been deleted since among what it had met then.
+  // A resumed walk does not see what has been deleted since among the tasks it had met before.
   if (request.full === true && resumed) full.push({ kind: 'full', reason: 'asked-for', resume: null })
-  // A full walk meets the open tasks by itself; one that goes on from earlier may take long, so they come before it.
+  // A full walk meets the open tasks by itself; a resumed one may take long, so they come before it.
   const open: PlanStep = { kind: 'open' }
   const steps: PlanStep[] =
     full.length === 0 || resumed ? [...incremental, open, ...full] : [...incremental, ...full, open]
   return [...steps, ...refetch, { kind: 'deletions' }, ...details]
 }
 
-/** Whether a full walk that was cut off is to come. */
+/** Whether the plan has a full walk that was cut off and is resumed. */
 export function goesOn(plan: readonly PlanStep[]): boolean {
   return plan.some((step) => step.kind === 'full' && step.resume !== null)
 }
@@ -87,16 +87,16 @@ function incrementalStep({ facts }: PlanInput): PlanStep[] {
 }
 
 function fullReason(input: PlanInput, request: SyncRequest, hasIncremental: boolean): FullReason | null {
-  // A list that was not believed is walked again once it is to be believed.
+  // A list that was too short to be believed is walked again once it is to be believed.
   const isAccepted = request.allowMassDelete === true && input.facts.shrunk_to !== undefined
   if (request.full === true || isAccepted) return 'asked-for'
   if (resumable(input)) return 'resumed'
   if (input.lastFull === null) return 'first'
-  // Without an end that shows what is new there is only the whole list.
+  // Without an end of the list that shows what is new, only the whole list does.
   if (!hasIncremental) return input.lastCompleteFull === null ? 'first' : 'order'
   const { lastFull, lastCompleteFull, now, settleMs } = input
   if (!isPast(lastCompleteFull?.startedAt, input.fullEveryMs, now, settleMs)) return null
-  // One that ended partial is not tried again within the hour.
+  // A walk that ended partial is not tried again within the hour.
   const rested = lastFull.verdict === 'complete' || isPast(lastFull.finishedAt, HOUR_MS, now, settleMs)
   return rested ? 'due' : null
 }
@@ -105,7 +105,7 @@ function resumable({ interrupted, now, settleMs }: PlanInput): boolean {
   return interrupted !== null && !isPast(interrupted.updatedAt, RESUME_WITHIN_MS, now, settleMs)
 }
 
-/** Whether `ms` have passed since `moment`; where nobody knows, they have. */
+/** Whether `ms` have passed since `moment`; where that is unknown, they have. */
 function isPast(moment: number | null | undefined, ms: number, now: number, settleMs: number): boolean {
   const age = ageOf(moment, now, settleMs)
   return age === null || age >= ms

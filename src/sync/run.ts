@@ -24,24 +24,24 @@ import type { WalkVerdict } from './steps/walking.ts'
 import type { RunResult } from './summary.ts'
 import type { Writer } from './writer/thread.ts'
 
-/** Ids in a sentence. */
+/** At most so many ids are named in a sentence. */
 const MOST_NAMED = 5
-/** Tasks that may speak for the look-up by id where deletions are decided. */
+/** At most so many tasks are witnesses for the look-ups by id that decide deletions. */
 const MOST_WITNESSES = 50
 
 /** What stands in for the HTTP client and the writer thread in simulations. */
 type RunParts = Partial<Pick<Run, 'service' | 'writer'>>
 
 /**
- * Throws only where no run could begin, such as `mirror-locked` or `config-invalid`, and where the mirror cannot be read
- * at the end; all else is in the result.
+ * Throws only where no run could begin, such as `mirror-locked` or `config-invalid`, and where the mirror cannot be
+ * read at the end; all else is in the result.
  */
 export async function runSync(context: RunContext, request: SyncRequest, parts: RunParts = {}): Promise<RunResult> {
   const startedAt = context.now()
   const tally: RunTally = { request, startedAt, plan: [], walks: [], drift: 0, notes: [], codes: [], error: null }
   checkRequests(context)
   const opening = parts.writer ?? openWriter(context, request)
-  // What it fails for is told where the client is made.
+  // If that fails, the error is told where the client is made.
   if (parts.service === undefined) loadClient().catch(() => undefined)
   const writer = await opening
   const time = limitTime(context.signal, context.config.sync.maxDurationMs)
@@ -75,7 +75,7 @@ async function runWith(writer: Writer, given: Service | null, begun: Begun): Pro
   const earlier = opened.facts.first_answers ?? []
   const first: typeof earlier = []
   const onFirst = (came: (typeof first)[number]) => {
-    // The same again is as old as it was.
+    // An answer that came before is as old as it was.
     const isSame = (one: typeof came) => one.question === came.question && one.serviceDate === came.serviceDate
     first.push(earlier.find(isSame) ?? came)
   }
@@ -88,7 +88,7 @@ async function runWith(writer: Writer, given: Service | null, begun: Begun): Pro
     if (first.length > 0) await learn(run, { first_answers: first })
   } catch (thrown) {
     tally.error = time.reached() && isMirrorError(thrown, 'interrupted') ? durationReached(service) : thrown
-    // Windows on their way when something else ended the run.
+    // Windows may still be on their way when something else has ended the run.
     await writer.drain().catch((failure: unknown) => tally.codes.push(exitCodeOf(failure)))
   }
   await service.close()
@@ -103,7 +103,7 @@ async function closeWriter(writer: Writer, log: Run['log']): Promise<void> {
   }
 }
 
-/** Beyond eight windows hardly anything is gained (docs/performance.md); a reader waits no longer for what is new. */
+/** More than eight windows gain hardly anything (docs/performance.md); a reader waits for news no longer than this. */
 const GATHERING: Gathering = { pieces: 8, ms: 100 }
 
 function openWriter(context: RunContext, request: SyncRequest): Promise<Writer> {
@@ -136,7 +136,7 @@ async function carryOut(run: Run, ended: RunTally): Promise<void> {
 
 const FULL_AGAIN: PlanStep = { kind: 'full', reason: 'due', resume: null }
 
-/** What step `at` has shown asks for more steps, directly behind it. */
+/** Adds `steps` directly behind step `at`, which has shown that they are needed. */
 async function goOnWith(run: Run, { plan }: RunTally, at: number, steps: PlanStep[]): Promise<void> {
   plan.splice(at + 1, 0, ...steps)
   await run.writer.setPlan(plan.map(({ kind }) => kind))
@@ -167,7 +167,7 @@ async function carryOutStep(run: Run, ended: RunTally, step: PlanStep, at: numbe
     }
     case 'full': {
       const full = await runFull(run, step)
-      // Whatever a walk of this run doubted before this one began, it has seen for itself.
+      // This walk has seen for itself whatever a walk of this run doubted before it began.
       if (full.verdict === 'complete' && step.resume === null) ended.walks.length = 0
       walked('full walk', full)
       break
@@ -206,7 +206,7 @@ async function carryOutStep(run: Run, ended: RunTally, step: PlanStep, at: numbe
   }
 }
 
-/** Whether a full walk is due for tasks that are not found by id, one of which was listed since the last one began. */
+/** Whether a full walk is due: of the tasks not found by id, one was listed since the last full walk began. */
 async function areDeletedPerhaps({ writer, now, config }: Run, { plan }: RunTally, ids: string[]): Promise<boolean> {
   const last = await writer.lastFull()
   const isSync = plan.some(({ kind }) => kind === 'head' || kind === 'tail')

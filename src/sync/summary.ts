@@ -1,4 +1,4 @@
-// What a run reports: the object of `sync --json` and `backfill --json` (design.md section 3). Field names are a contract.
+// What a run reports: the object of `sync --json` and `backfill --json` (design.md section 3). Names are a contract.
 import type { RunCounts } from '../mirror/tables/runs.ts'
 import type { Order, Outcome, Verdict } from '../task.ts'
 

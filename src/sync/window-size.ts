@@ -1,22 +1,22 @@
-// How many items windows ask for: as many as configured, and fewer where items are heavy, so that several windows may be
-// under way in `service.maxBytesInFlight`. What an item weighs is known from this run's answers, from earlier runs, or from
-// the first window, which is then asked for before the walk begins; and from each answer of a walk, whose windows shrink
-// and grow with what it shows. What is read ahead and turns out much heavier than expected is not read to its end, but asked
-// for again by itself.
+// How many items windows ask for: as many as configured, and fewer where items are heavy, so that several windows may
+// be under way in `service.maxBytesInFlight`. What an item weighs is known from this run's answers, from earlier runs,
+// or from the first window, which is then asked for before the walk begins; and from each answer of a walk, whose
+// windows shrink and grow with it. If what is read ahead turns out much heavier than expected, it is not read to its
+// end, but asked for again by itself.
 import type { Run } from './context.ts'
 import type { Viewed } from './writer/windows.ts'
 
-/** An answer of this size is made ready while others come, and by the thread that has time for it (writer/prepare.ts). */
+/** An answer of this size is made ready while others come, by the thread that has time for it (writer/prepare.ts). */
 const GOOD_BYTES = 3 * 1024 * 1024
-/** So many items, so that those that windows share are few, unless half of what may be under way holds fewer. */
+/** At least so many items, so that windows share few of them; unless half of `maxBytesInFlight` holds fewer. */
 const GOOD_ITEMS = 40
 /** Of the items of a window, one in so many is enough to share with the next one. */
 const SHARED = 32
-/** What is read ahead may be so many times as heavy as expected, or as is good. */
+/** What is read ahead may be so many times as heavy as expected, or as `GOOD_BYTES`. */
 const SURPRISE = 2
-/** Windows change when they could be so many times as large or small: reading ahead counts on their size. */
+/** Windows change only when they could be so many times as large or small: reading ahead counts on their size. */
 const CHANGE = 2
-/** Asked for where a whole window was too heavy to be read. */
+/** So many items are asked for where a whole window was too heavy to be read. */
 export const SMALL_WINDOW = 10
 
 interface WindowSize {
@@ -24,7 +24,7 @@ interface WindowSize {
   overlap: number
 }
 
-/** The sizes for items of so many bytes; those configured where that is null. Pure. */
+/** The sizes for items of `itemBytes`; those configured where that is null. Pure. */
 export function windowSize(configured: WindowSize, maxBytesInFlight: number, itemBytes: number | null): WindowSize {
   if (itemBytes === null) return configured
   const fitting = Math.floor(maxBytesInFlight / 2 / itemBytes)
@@ -42,7 +42,7 @@ export class WalkWindow implements WindowSize {
   /** What an item weighs here, bytes; null while nothing is known. */
   itemBytes: number | null
 
-  /** `least`: smaller windows only where answers of this walk show that it has to be. */
+  /** `least`: windows are smaller than this only where answers of this walk show that they have to be. */
   constructor(configured: WindowSize, maxBytesInFlight: number, itemBytes: number | null, least = 0) {
     this.configured = configured
     this.maxBytesInFlight = maxBytesInFlight
@@ -59,14 +59,14 @@ export class WalkWindow implements WindowSize {
     return this.present.overlap
   }
 
-  /** An answer of so many items and bytes. What is heavier than it was is believed at once, what is lighter little by little. */
+  /** Notes an answer. Items heavier than before are believed at once, lighter ones little by little. */
   saw(items: number, bytes: number): void {
     if (items === 0) return
     const before = this.itemBytes ?? 0
     this.weigh(Math.max(bytes / items, before + (bytes / items - before) / 4))
   }
 
-  /** An answer of so many items would have been larger than all that may be under way. */
+  /** An answer of `take` items would have been larger than all that may be under way. */
   failed(take: number): void {
     this.weigh(Math.max(this.itemBytes ?? 0, this.maxBytesInFlight / take))
   }
@@ -81,18 +81,18 @@ export class WalkWindow implements WindowSize {
       this.present = wanted
   }
 
-  /** The most bytes of a window that is read ahead, of which there are several; one of 16 tasks or fewer has no bound. */
+  /** The most bytes of one of the windows read ahead; the client does not bound one of 16 tasks or fewer by it. */
   maxBytesAhead(take: number): number {
     return Math.min(this.maxBytesInFlight, SURPRISE * Math.max(GOOD_BYTES, take * (this.itemBytes ?? 0)))
   }
 
-  /** How many windows of so many items may be under way. */
+  /** How many windows of `take` items may be under way. */
   fitting(take: number): number {
     return Math.floor(this.maxBytesInFlight / Math.max(1, take * (this.itemBytes ?? 0)))
   }
 }
 
-/** By what this run's answers have shown, or earlier runs. */
+/** The size by what this run's answers have shown, or earlier runs. */
 export function windowSizeOf(run: Run): WindowSize {
   return windowSize(run.config.sync, run.config.service.maxBytesInFlight, itemBytesOf(run))
 }
@@ -109,7 +109,7 @@ export function itemBytesOf({ costs, facts }: Pick<Run, 'costs' | 'facts'>): num
   return facts.item_bytes ?? (windows.items > 0 ? windows.bytes / windows.items : null)
 }
 
-/** The first window of the list, shorter where that is too heavy; nothing is taken in. Null where it is not answered. */
+/** The first window of the list, a shorter one if it is too heavy; takes nothing in. Null where it is not answered. */
 export async function viewFirst(run: Run): Promise<Viewed | null> {
   const { service, writer, config } = run
   const list = (take: number) => service.list({ skip: 0, take }, (raw) => writer.parseList(raw))

@@ -1,9 +1,9 @@
 // How long a walk goes on where the list moves under it, or answers bring nothing new.
 
-/** What may have failed only because the list had just moved is tried so often. */
+/** How often to try what may have failed only because the list had just moved. */
 export const TRIES = 4
 
-/** Requests that may be made in vain by a walk of which so many windows brought something new. */
+/** How many requests a walk may make in vain, by the number of its windows that brought something new. */
 export function inVain(windows: number): number {
   return 240 + 4 * windows
 }

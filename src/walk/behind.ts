@@ -1,7 +1,7 @@
-// What stands directly behind the last item, told by places: where no overlap shows it, at positions that bring nothing or cannot be
-// read, and at the end of the list (docs/proof.md, "place" and "end"). One way for all of them: read on behind that item until an answer
-// brings something, or nothing is seen further on; then look once more at what was passed, from the last position to the first, and
-// at the item itself. What that shows the kernel says.
+// What stands directly behind the last item, told by places: where no overlap shows it, at positions that bring nothing
+// or cannot be read, and at the end of the list (docs/proof.md, "place" and "end"). All are treated alike: read on
+// behind that item until an answer brings something, or nothing is seen further on; then look once more at what was
+// passed, from the last position to the first, and at the item itself. The kernel says what that shows.
 import { TRIES } from './attempts.ts'
 import { endIfSpent, goesFar, isNews, looksFurther, type Passed, placesFurther, seenFurther } from './further.ts'
 import { measureGrowth, showEnd } from './growing.ts'
@@ -23,7 +23,7 @@ import { firstBeyond } from './search.ts'
 import type { ItemsWindow, WalkStep, WindowAnswer } from './source.ts'
 import { payAtEnd } from './ties.ts'
 
-/** More positions in a row are not passed one by one. */
+/** No more positions in a row than this are passed one by one. */
 const MOST_PASSED = 200
 
 /** A window to be taken in; `follows`: it begins directly behind the last item, without showing it. */
@@ -33,12 +33,12 @@ export interface Found {
   follows: boolean
 }
 
-/** Null where the walk reads on as ever: more lies behind. */
+/** Null where the walk reads on as before: more lies behind. */
 export type Onward = WalkEnding | Found | null
 
 /**
- * `byPlace`: no overlap shows more, so the window that follows joins by its place. `first`: what was read directly behind the last item
- * just now, where it is so. `moved` where that was not to be found out, as the list moves.
+ * Goes on behind the last item. `byPlace`: no overlap shows more, so the next window joins by its place. `first`: what
+ * was just read directly behind the last item, if it was. Returns `moved` where the list moves too much to tell.
  */
 export async function* goOnBehind(
   ongoing: OngoingWalk,
@@ -53,12 +53,12 @@ export async function* goOnBehind(
     const window = await readBehind(ongoing, last, passed, moves === 0 ? first : null)
     const isDirect = window !== null && window !== 'moved' && passed.length === 0
     const place = isDirect ? placeIn(last, window) : null
-    // What was foreseen is stale from here on, but for what measures growth.
+    // What was prefetched is stale from here on, unless it is for measuring growth.
     if (!isDirect || place !== null) reader.source.prefetch([])
     if (window === null || window === 'moved') return window ?? (yield* endBehind(ongoing, last, passed))
     if (!isDirect) return yield* joinByPlace(ongoing, last, passed, window)
     const isNew = isNews(window, last.id)
-    // Further down once more: it had been sought where it was just seen.
+    // The last item stands further down once more, though it was sought where it had just been seen.
     if (moves > 0 && place !== null) await suspectFilter(ongoing, window, ongoing.chain)
     if (isNew && place !== null && kernel.joins(window.handle)) return { kind: 'window', window, follows: false }
     const repeats = moves > 0 ? null : await ofRepeats(ongoing, last, window)
@@ -74,10 +74,10 @@ export async function* goOnBehind(
     reader.source.prefetch([])
     if (isNext && byPlace && !grows) return yield* joinByPlace(ongoing, last, passed, window)
     reader.drop(window)
-    // Where the list grows it is asked for again, after there was nothing further on.
+    // In a list that grows the window is asked for again, after an index was seen at which nothing stood.
     if (isNext && byPlace) continue
     if (isNew) return null
-    // It stands further down than an answer said: the list has moved, answers leave items out, or ties have changed places.
+    // The last item stands further down than an answer said: the list moved, hides items, or ties changed places.
     if (place !== null && last.runStart === last.index)
       ongoing.chain = { ...ongoing.chain, shifts: ongoing.chain.shifts + 1 }
     last = place === null ? null : { ...last, index: place, runStart: last.runStart + place - last.index }
@@ -85,7 +85,7 @@ export async function* goOnBehind(
   return 'moved'
 }
 
-/** Reads on behind `last`: what brings something first, null where nothing is seen there. `passed` are the positions before that. */
+/** Reads on behind `last`: the first window with items, or null; adds the positions before it to `passed`. */
 async function readBehind(
   ongoing: OngoingWalk,
   last: LastItem,
@@ -96,7 +96,7 @@ async function readBehind(
   let until = last.index + 1
   for (let next = until; ; next += 1) {
     const isFew = reader.take < reader.largest
-    // What was foreseen is older than what was passed.
+    // What was prefetched is older than the answers about the passed positions.
     if (passed.length > 0) reader.source.prefetch([])
     const reading =
       passed.length === 0 && given !== null
@@ -106,7 +106,7 @@ async function readBehind(
     if (reading.kind === 'unreadable' && reading.skip !== next) return 'moved'
     const answer = reading.kind === 'unreadable' ? reading.answer : reading.refusal
     if (isFew && answer === null) {
-      // So few may be hidden there: asked for as many as answers hold.
+      // So few items may all be hidden: asks for as many as answers hold.
       const more = await probeAt(reader, next)
       if (more.kind === 'items' && more.ids.length > 0) return more
       reader.drop(more)
@@ -118,12 +118,12 @@ async function readBehind(
     if (typeof further !== 'number') return further
     const limit = last.index + MOST_PASSED + 1
     until = further <= limit ? further : await firstAnswered(reader, next + 1, further, passed)
-    // Behind more the walk goes on, and is partial.
+    // Behind more positions than that the walk goes on, and is partial.
     if (until > limit) return readUnproven(reader, until)
   }
 }
 
-/** Between two positions, of which the second one brings something: where answers begin to do so. */
+/** The first position between `from` and `to` that brings something; `to` does. */
 function firstAnswered(reader: Reader, from: number, to: number, passed: readonly Passed[]): Promise<number> {
   const isFailing = passed.at(-1)?.kind === 'failed'
   return firstBeyond(from, to, async (place) => {
@@ -139,7 +139,7 @@ async function readUnproven(reader: Reader, place: number): Promise<ItemsWindow 
   return reading.kind === 'items' ? reading : 'moved'
 }
 
-/** The window behind what was passed joins, once that and the last item were seen again. */
+/** Joins the window behind the passed positions, once these and the last item have been seen again. */
 async function* joinByPlace(
   ongoing: OngoingWalk,
   last: LastItem,
@@ -160,26 +160,26 @@ async function* joinByPlace(
   }
   if (leavesOut) kernel.filter()
   const again = await seeLast(reader, last)
-  // Where that shows no more than before, the walk goes on, and is partial.
+  // If the last item stands where it stood and the window still does not join, the walk goes on, and is partial.
   const isHere = last.id === null || placeIn(last, again) === last.index
   if (!kernel.joins(window.handle) && !(isHere && (passed.length > 0 || ongoing.isUnpaid || kernel.spoiled !== null))) {
     reader.drop(window)
     return 'moved'
   }
   yield* setAside(last, passed)
-  // Something had been seen further down: it is not the end that moves. Else one that grows as it is read would be read on and on.
+  // If more was seen further down, the end does not move. A list that grows as it is read would be read on for ever.
   if (kernel.state.empty === null || reader.furthest >= window.skip + window.ids.length) ongoing.end.passedBy()
   const notBelow = passed.some((answer) => answer !== null) ? window.skip : chain.notBelow
   ongoing.chain = { ...chain, notBelow, filtered: chain.filtered || leavesOut }
   return { kind: 'window', window, follows: passed.length === 0 }
 }
 
-/** Nothing was seen behind what was passed: the list ends there, if that and the last item stand as they did. */
+/** Nothing was seen behind the passed positions: the list ends there, if these and the last item stand as they did. */
 async function* endBehind(ongoing: OngoingWalk, last: LastItem, passed: Passed[]): Steps<Onward | 'moved'> {
   const { reader, kernel } = ongoing
   const end = passed.at(-1)
   if (end?.kind === 'failed') return { kind: 'stop', reason: 'unreadable-from' }
-  // Behind what is refused there is nothing, and nothing shows that it is the end.
+  // Nothing is given behind what is refused, and nothing shows that the list ends there.
   if (end?.kind === 'refused' && passed.length > 1) return { kind: 'stop', reason: 'skip-limit' }
   const before = passed.slice(0, -1)
   const isFree = before.every((answer) => answer === null)
@@ -188,27 +188,27 @@ async function* endBehind(ongoing: OngoingWalk, last: LastItem, passed: Passed[]
   if (again.kind === 'refused' && !kernel.hasEnded) return { kind: 'stop', reason: 'skip-limit' }
   if (!endsWith(last, again)) return 'moved'
   yield* setAside(last, before)
-  // What brought nothing there is no part of the list: something stood further on for a moment.
+  // Positions behind `unread` that brought nothing are no part of the list: for a moment something stood further on.
   const unread = before.findLastIndex((answer) => answer !== null) + 1
   return yield* claimEnd(ongoing, last, { unread })
 }
 
-/** It looks like the end of the list, with so many positions behind `last` that cannot be read; whether it is, the kernel says. */
+/** The list seems to end with `last` and `unread` positions behind it that cannot be read: the kernel has to say so. */
 async function* claimEnd(
   ongoing: OngoingWalk,
   last: LastItem,
   { unread = 0, repeats = false }: { unread?: number; repeats?: boolean },
 ): Steps<WalkEnding | 'moved'> {
   const { kernel } = ongoing
-  // One answer that shows the whole run at the end, else it is counted.
+  // One answer may show the whole run at the end; else the run is counted.
   yield* showEnd(ongoing, last)
   yield* payAtEnd(ongoing, repeats ? last.index + 1 : null)
   if (kernel.missing() === 'the end of the list was shown' && !ongoing.end.missed()) return 'moved'
-  // The last item stood there a moment ago, whatever was read again since.
+  // The last item stood there a moment ago, whatever has been read again since.
   return ongoing.endsAt((repeats ? last.index : Math.max(last.index, ongoing.chain.end - 1)) + unread)
 }
 
-/** Whether what was passed behind `index` still brings nothing, or cannot be read, looked at from the last position to the first. */
+/** Whether the passed positions still bring nothing, or cannot be read; looks from the last one to the first. */
 async function isStillPassed(reader: Reader, { index }: LastItem, passed: readonly Passed[]): Promise<boolean> {
   for (let at = passed.length - 1; at >= 0; at -= 1) {
     const place = index + 1 + at
@@ -222,7 +222,7 @@ function seeLast(reader: Reader, { id, index, runStart }: LastItem, take = 1): P
   return id === null ? reader.look(0, 1, { maxRetries: 1 }) : seeAgain(reader, index, runStart, take)
 }
 
-/** Positions that cannot be read are set aside. */
+/** Sets aside the positions that cannot be read. */
 function* setAside({ id, index }: LastItem, passed: readonly Passed[]): Generator<WalkStep, void> {
   for (const [at, answer] of passed.entries()) {
     if (answer === null) continue
@@ -231,7 +231,7 @@ function* setAside({ id, index }: LastItem, passed: readonly Passed[]): Generato
   }
 }
 
-/** What will be asked for if the list ends here, in any order. The last item will not: it has to be seen after that. */
+/** Prefetches what is needed if the list ends here, in any order; not the last item, which must be seen after that. */
 function foresee(ongoing: OngoingWalk, { index }: LastItem): void {
   const { reader, end } = ongoing
   const isStill = !end.hasMoved && end.foreseen < TRIES && reader.kernel.state.empty === null
@@ -241,7 +241,7 @@ function foresee(ongoing: OngoingWalk, { index }: LastItem): void {
   reader.source.prefetch([{ skip: index + 1, take: reader.take }, ...further])
 }
 
-/** `window`, or a larger one from the same place, so that a run of equal createdAt that it begins with ends in it. */
+/** `window`, or a larger one from its place: a run of equal createdAt that it begins with is to end in it. */
 async function wholeRun(reader: Reader, window: ItemsWindow): Promise<ItemsWindow> {
   const { skip, asked, ids, moments } = window
   if (ids.length < asked || asked >= reader.window || moments.some((moment) => moment !== moments[0])) return window
@@ -252,12 +252,12 @@ async function wholeRun(reader: Reader, window: ItemsWindow): Promise<ItemsWindo
   return larger.ids.length > ids.length ? wholeRun(reader, larger) : larger
 }
 
-/** The kernel has its proof of the end, whatever it was read for: the walk is over once it was looked for further on, too. */
+/** Ends the walk once the kernel has its proof of the end, from whatever was read, and nothing is seen further on. */
 export async function endWhereShown(ongoing: OngoingWalk): Promise<WalkEnding | null> {
   const { chain, kernel, reader } = ongoing
   if (chain.last === null || !kernel.hasEnded || kernel.state.floor?.id !== chain.last.id) return null
   const last = { ...chain.last, index: chain.end - 1, runStart: chain.end - 1 }
-  // Where single positions are empty and larger windows fail, something is hidden in front of what cannot be read.
+  // If single positions are empty and larger windows fail, something is hidden in front of what cannot be read.
   if ((await reader.look(last.index, probeSize(reader))).kind !== 'items') return endIfSpent(ongoing)
   if ((await seenFurther(ongoing, last, [null])) !== null) return endIfSpent(ongoing)
   return ongoing.endsAt(chain.end - 1)

@@ -1,4 +1,4 @@
-// The chain of a walk: the windows that have joined, and what changes when another one does (design.md 6.1, "Seams"). Pure.
+// The chain of a walk: the windows that have joined, and what another one changes (design.md 6.1, "Seams"). Pure.
 import type { Moment } from '../task.ts'
 import { breakStretch, missNeighbour, noEvidence, type OrderEvidence, observe, observeWithin } from './order.ts'
 import { type Paging, pagingAfter, UNPAGED } from './paging.ts'
@@ -9,7 +9,7 @@ export interface TieRun {
   moment: Moment
   /** Index of its first item, as last read. */
   start: number
-  /** Items of the run met for the first time in this walk. */
+  /** How many items of the run were met for the first time in this walk. */
   met: number
 }
 
@@ -19,17 +19,17 @@ export interface ChainState extends Paging {
   end: number
   last: { id: string; moment: Moment } | null
   tie: TieRun | null
-  /** The last items of one answer, in its order: what a seam should show again. */
+  /** The last items of one answer, in its order: the next window should show them again. */
   tail: string[]
-  /** What the last answer held. */
+  /** How many items the last answer held. */
   returned: number
   drift: number
   order: OrderEvidence
   /** Where the window lay that last showed the chain's last item, and how much it asked for. */
   lastSeen: { skip: number; asked: number }
-  /** Windows must not reach below this index: an item before it cannot be read. */
+  /** Windows must not begin before this index: an item in front of it cannot be read. */
   notBelow: number
-  /** The newest createdAt of the first window; the service's date and this machine's when it was asked for. */
+  /** The newest createdAt of the first window; the service's date, and this machine's when it was asked for. */
   newestInFirst: Moment
   firstServiceDate: number | null
   firstStartedAt: number | null
@@ -60,15 +60,15 @@ export function newChain(digestCutoff: number | null = null): ChainState {
 
 const TAIL = 64
 
-/** Items two neighbouring windows share: at least 1 wherever an answer can hold 2, 2 where it can hold 3. */
+/** How many items two neighbouring windows share: at least 1 if an answer can hold 2, at least 2 if it can hold 3. */
 export function overlapOf(returned: number, configured: number): number {
   if (returned < 2) return 0
   return Math.max(returned >= 3 ? Math.min(2, configured) : 1, Math.min(configured, Math.floor(returned / 2)))
 }
 
 /**
- * Lays `window` onto the chain: it has joined. Returns a new state; the old one is left as it was.
- * `follows`: the window is known to begin directly behind the chain's last item, without showing it.
+ * Lays `window`, which has joined, onto the chain. Returns a new state and leaves the old one as it was. `follows`: the
+ * window is known to begin directly behind the chain's last item, without showing it.
  */
 export function extendChain(before: ChainState, window: ItemsWindow, follows = false): ChainState {
   const chain: ChainState = { ...before, order: { ...before.order }, digest: [...before.digest] }
@@ -90,10 +90,10 @@ export function extendChain(before: ChainState, window: ItemsWindow, follows = f
     // The window ends before the chain's last item: the walk goes on from the window's end.
     return standingAt(chain, skip + count)
   }
-  // Pairs are neighbours within one answer, and across a seam that shows the last item observed.
+  // Pairs are neighbours within one answer, or across a seam that shows the item observed last.
   let from = lastAt + 1
   if (lastAt < 0 && !first && !follows) {
-    // The list goes on behind the last item that had been met; where there is none it is read from the front again.
+    // The window goes on behind its last item that had been met; if it has none, the list is read from the front again.
     from = met.lastIndexOf(1) + 1
     if (from === 0) breakStretch(chain.order)
     else missNeighbour(chain.order)
@@ -116,7 +116,7 @@ export function extendChain(before: ChainState, window: ItemsWindow, follows = f
   return chain
 }
 
-/** Where `window` shows the chain's last item, that is its end by now. Returns a new state. */
+/** The chain, with its end where `window` shows its last item by now. Returns a new state. */
 export function seenAgain(chain: ChainState, { skip, ids }: ItemsWindow): ChainState {
   const at = chain.last === null ? -1 : ids.lastIndexOf(chain.last.id)
   return at < 0 ? chain : standingAt(chain, skip + at + 1)
@@ -127,7 +127,7 @@ function standingAt(chain: ChainState, end: number): ChainState {
   return { ...chain, end, tie }
 }
 
-/** How much further down the tie run of the chain's last item begins than was read before; null where it is not shown. */
+/** How much further down the run of the chain's last item begins than was read before; null where that is not shown. */
 function runShift({ tie }: ChainState, window: ItemsWindow): number | null {
   const start = tie === null ? null : runStartIn(window, tie)
   return tie === null || start === null ? null : start - tie.start
@@ -136,7 +136,7 @@ function runShift({ tie }: ChainState, window: ItemsWindow): number | null {
 /** The index of the run's first item; null where the answer does not show it. */
 export function runStartIn(answer: WindowAnswer, tie: TieRun): number | null {
   const at = answer.kind === 'items' ? answer.moments.indexOf(tie.moment) : -1
-  // At the very start of a window a run may have begun before it, unless it has but one item.
+  // A run at the very start of an answer may have begun before it, unless the run has but one item.
   return at < 0 || (at === 0 && tie.met !== 1) ? null : answer.skip + at
 }
 
@@ -155,8 +155,8 @@ function tieRunAfter(chain: ChainState, window: ItemsWindow): TieRun {
 }
 
 /**
- * Missing and extra neighbours at the seam: items that the chain ended with and the window should show again but does
- * not, and items it shows before the chain's last one that had not been met.
+ * How many neighbours are missing or extra at the seam: items that the chain ended with and that the window should show
+ * again but does not, and items not met before that it shows in front of the chain's last one.
  */
 function seamDrift(chain: ChainState, window: ItemsWindow): number {
   if (chain.last === null || window.skip === 0 || window.skip >= chain.end) return 0
@@ -169,7 +169,7 @@ function seamDrift(chain: ChainState, window: ItemsWindow): number {
   return missing + extra
 }
 
-/** True where two items of the chain's tail come back in the other order, equal createdAt aside. */
+/** Whether two items of the chain's tail come back in the other order, those of equal createdAt aside. */
 function seamReordered(chain: ChainState, window: ItemsWindow): boolean {
   let furthest: { place: number; moment: Moment } | undefined
   return tailIn(chain, window).some((one) => {
@@ -179,7 +179,7 @@ function seamReordered(chain: ChainState, window: ItemsWindow): boolean {
   })
 }
 
-/** What the chain ended with, as far as `window` shows it, in the sequence in which it does: its place then, and its createdAt. */
+/** The items of the chain's tail in `window`, in its sequence, each with its place in the tail and its createdAt. */
 export function tailIn({ tail }: ChainState, { ids, moments }: ItemsWindow): { place: number; moment: Moment }[] {
   const places = new Map(tail.map((id, index) => [id, index]))
   return ids.flatMap((id, index) => {

@@ -12,7 +12,7 @@ import type { ItemsWindow } from './source.ts'
 export async function* onUnreadable(ongoing: OngoingWalk, reading: Reading & { kind: 'unreadable' }): Steps<Onward> {
   const { chain } = ongoing
   if (chain.last !== null && reading.skip < chain.end - 1) {
-    // Within the overlap, so it was met before: the next windows begin behind it.
+    // The position lies within the overlap, so it was met before: the next windows begin behind it.
     ongoing.chain = { ...chain, notBelow: reading.skip + 1 }
     return readAgain(ongoing)
   }
@@ -20,7 +20,7 @@ export async function* onUnreadable(ongoing: OngoingWalk, reading: Reading & { k
   return onward === 'moved' ? await readInFront(ongoing, reading.skip) : onward
 }
 
-/** The list has moved: where its last item stands by now, a few in front of the position that cannot be read show. */
+/** The list has moved: a few items in front of the position that cannot be read show where its last item stands. */
 async function readInFront(ongoing: OngoingWalk, position: number): Promise<Onward> {
   const { reader, kernel, chain } = ongoing
   const from = Math.max(chain.notBelow, Math.min(ongoing.forward(), position - 2))
@@ -41,7 +41,7 @@ export async function* onNothing(ongoing: OngoingWalk, reading: Reading & { kind
   if (isBehind) {
     const first = skip === chain.end && !chain.filtered ? reading : null
     const onward = yield* goOnBehind(ongoing, { first, byPlace: true })
-    // More may lie behind, and not as far down as this.
+    // Else more may lie behind the chain, nearer than this position.
     if (onward !== 'moved' && (onward !== null || skip <= ongoing.chain.end)) return onward
   }
   if (skip < chain.end && skip > chain.lastSeen.skip) return toLimit(ongoing)
@@ -49,7 +49,7 @@ export async function* onNothing(ongoing: OngoingWalk, reading: Reading & { kind
   return endIfSpent(ongoing)
 }
 
-/** Nothing where something stood: the next window begins as far down as anything is given, until one does so in vain. */
+/** Nothing came where something stood: reads from the last index that gives anything, and stops if that was in vain. */
 async function toLimit(ongoing: OngoingWalk): Promise<Onward> {
   const { chain, reader, skip } = ongoing
   const givesNothing = async (place: number) => isNothing(await glanceAt(reader, place))
@@ -65,7 +65,7 @@ export function onGap(ongoing: OngoingWalk, window: ItemsWindow): void {
   ongoing.lookOn(isAllNew(ongoing.chain, window) ? 'behind' : 'before', window.ids.length)
 }
 
-/** Whether the window holds only items that came in since: newest first, and all as new as the newest of the first window. */
+/** Whether the window holds only what came in since: newest first, all as new as the newest of the first window. */
 function isAllNew({ order, newestInFirst }: ChainState, { moments }: ItemsWindow): boolean {
   if (newestInFirst === null || order.rising >= order.falling) return false
   return moments.every((moment) => moment !== null && moment >= newestInFirst)

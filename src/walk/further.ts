@@ -1,12 +1,13 @@
-// Whether something stands further on than what brings nothing: services leave items out, stop before what no answer can hold, or refuse
-// and fail. A limited number of places is looked at; no proof rests on what brings nothing there. And when a walk gives up looking.
+// Whether something stands further on than what brings nothing: services leave items out, stop before what no answer
+// can hold, or refuse and fail. Looks at a few places; no proof rests on those that are empty. And when a walk gives
+// up.
 import type { LastItem } from './last-item.ts'
 import type { OngoingWalk, WalkEnding } from './ongoing-walk.ts'
 import { isUneven } from './paging.ts'
 import { glanceAt, isNothing, type Reader, seeAgain, UNREADABLE_IN_A_ROW } from './reader.ts'
 import type { ItemsWindow, NoWindow } from './source.ts'
 
-/** How many windows behind the end are looked at. */
+/** How many windows behind the end the walk looks. */
 export const FAR = 10
 /** Most items side by side, too large for any answer, that are looked past; more where answers are cut by size. */
 const MOST_BLOCKED = 2
@@ -16,15 +17,15 @@ const FARTHEST = 2 ** 31
 /** A position that brings nothing (null), or cannot be read. */
 export type Passed = NoWindow | null
 
-/** Whether it is looked further on than `place`, where nothing stands: once for each end that seems to be one. */
+/** Whether to look further on than `place`, where nothing stands: once for each end that seems to be one. */
 export function looksFurther({ request, end, chain, page }: OngoingWalk, place: number): boolean {
   const isAgain = end.looked !== null && Math.abs(place - end.looked) < page
   return (request.beyond && (chain.filtered || !isAgain)) || chain.last === null
 }
 
 /**
- * The places behind `place` to look at: the next ones, one window and ten windows further, and every window in between where the length of
- * answers says little. Where an answer reaches less far than a window, also at distances that double.
+ * The places behind `place` to look at: the next ones, one window and ten windows further, and every window in between
+ * where the length of answers says little. Where an answer reaches less far than a window, also distances that double.
  */
 export function placesFurther(
   { reader, page, end, chain }: OngoingWalk,
@@ -33,7 +34,7 @@ export function placesFurther(
 ): number[] {
   const farthest = FAR * reader.window
   const distances = new Set<number>()
-  // Where the list moves, what comes in would be taken for what stands behind them.
+  // Not where the list moves: an item that came in would be taken for one that stands behind them.
   const isNear = near && !end.hasMoved
   for (let far = 1; isNear && far < page && (far <= MOST_BLOCKED || isUneven(chain)); far *= 2) distances.add(far)
   for (let step = 1; step <= (isUneven(chain) ? FAR : 1); step += 1) distances.add(step * page)
@@ -43,7 +44,7 @@ export function placesFurther(
   return [...distances].sort((one, other) => one - other).map((distance) => place + distance)
 }
 
-/** The next place behind what was `passed` at which something stands; null where none is seen, as at the end of the list. */
+/** The next place behind the `passed` positions at which something stands; null where none is seen: the list ends. */
 export async function seenFurther(
   ongoing: OngoingWalk,
   last: LastItem,
@@ -54,11 +55,11 @@ export async function seenFurther(
   const kind = passed.at(-1)?.kind
   let isEnd = kind === undefined
   if (passed.length === 1 && kind === 'refused' && last.id !== null) {
-    // Where the list ends, a window that reaches beyond it is not refused; nor is the last item, unless it has moved.
+    // At the list's end a window that reaches beyond it is not refused; nor is the last item, unless it has moved.
     isEnd = (await seeAgain(reader, last.index, last.runStart, Math.max(2, reader.served))).kind !== 'refused'
     if (!isEnd && (await seeAgain(reader, last.index, last.runStart)).kind === 'refused') return 'moved'
   }
-  // More than a few are passed only where the service goes on behind them.
+  // More than a few positions are passed only where the service goes on behind them.
   if (!isEnd)
     return passed.length <= UNREADABLE_IN_A_ROW ? place + 1 : seekGiven(reader, place + 1, kind as NoWindow['kind'])
   if (!looksFurther(ongoing, place)) return null
@@ -68,7 +69,7 @@ export async function seenFurther(
     // What fails is no end: something stands there.
     if (answer.kind !== 'items') return further <= place + MOST_BLOCKED ? further : 'moved'
     if (isNews(answer, last.id)) return further
-    // In a list that moves the last item may stand near by now.
+    // In a list that moves, the last item may itself stand near the place by now.
     if (further > last.index + ongoing.page) return 'moved'
   }
   end.looked = place
@@ -76,8 +77,8 @@ export async function seenFurther(
 }
 
 /**
- * Whether the list goes on behind `place` for as much as an answer may hold: up to there it is not looked for its end. A list that has
- * grown beyond where nothing stood before does so for ever, and a service may show its last items at every index.
+ * Whether the list goes on behind `place` for as much as an answer may hold: up to there its end is not looked for. Not
+ * beyond an index at which nothing stood (a list may grow for ever), nor if last items are shown at every index.
  */
 export async function goesFar({ reader, page, end }: OngoingWalk, place: number): Promise<boolean> {
   if (place <= end.farTo) return true
@@ -94,7 +95,7 @@ export async function goesFar({ reader, page, end }: OngoingWalk, place: number)
   return true
 }
 
-/** How the walk ends if its requests for an end, or an item that cannot be read, are used up; in mid-list it gets more. */
+/** How the walk ends once its requests for an end, or for an unreadable item, are used up; in mid-list it gets more. */
 export async function endIfSpent(ongoing: OngoingWalk): Promise<WalkEnding | null> {
   const { end, reader, windows, chain } = ongoing
   if (!end.isSpent(reader.requests, windows)) return null
@@ -102,13 +103,13 @@ export async function endIfSpent(ongoing: OngoingWalk): Promise<WalkEnding | nul
   return end.isSpent(reader.requests, windows) ? { kind: 'stop', reason: 'end-keeps-moving' } : null
 }
 
-/** Reads on as ever, in vain so far: how the walk ends if it gives up. */
+/** Reads on as before, in vain so far; returns how the walk ends if it gives up. */
 export function readAgain(ongoing: OngoingWalk): Promise<WalkEnding | null> {
   ongoing.retry(ongoing.forward())
   return endIfSpent(ongoing)
 }
 
-/** Where the service goes on behind what it does not give up to `from`: an empty answer says so where that failed. */
+/** Where the service gives something again behind `from`; after a failure, even an empty answer shows that. */
 async function seekGiven(reader: Reader, from: number, kind: NoWindow['kind']): Promise<number | null> {
   const farthest = 2 * FAR * reader.window
   for (let distance = 0; ; distance = Math.min(2 * distance + 1, farthest)) {
@@ -129,7 +130,7 @@ export async function seekNothing(reader: Reader, from: number): Promise<void> {
   }
 }
 
-/** Whether an answer shows items that have not been met, and not only in front of the last item. */
+/** Whether the answer shows items that have not been met, other than in front of the last item. */
 export function isNews({ ids, met }: ItemsWindow, lastId: string | null): boolean {
   return met.includes(0, ids.lastIndexOf(lastId ?? '') + 1)
 }

@@ -1,5 +1,5 @@
-// Lists that grow or move while their end is read: what has been met once an index is passed at which there was nothing a moment ago
-// (docs/proof.md, "passed"), and an end that one answer shows with room for more ("room").
+// Lists that grow or move while their end is read: what has been met once the walk passes an index at which nothing
+// stood a moment ago (docs/proof.md, "passed"), and an end that one answer shows with room for more ("room").
 import { TRIES } from './attempts.ts'
 import { isNews, looksFurther, placesFurther, seenFurther } from './further.ts'
 import { followLast, type LastItem, lastItem } from './last-item.ts'
@@ -8,7 +8,7 @@ import { glanceAt, isNothing, lookAt, type Reader } from './reader.ts'
 import type { ItemsWindow } from './source.ts'
 import { markCounted, payAtEnd } from './ties.ts'
 
-/** Few items directly behind the last one, which the list may have grown by: looks for an index at which there is nothing; whether there is one. */
+/** The list may have grown by the few items `behind`: looks for an index where nothing stands. Whether one is known. */
 export async function measureGrowth(ongoing: OngoingWalk, last: LastItem, behind: ItemsWindow): Promise<boolean> {
   const { reader, end } = ongoing
   if (behind.ids.length >= Math.min(reader.largest, behind.asked)) return false
@@ -22,8 +22,8 @@ export async function measureGrowth(ongoing: OngoingWalk, last: LastItem, behind
 }
 
 /**
- * Behind the answer that showed items behind the chain: an index at which there is nothing. The list has grown by as much
- * as that answer holds; by the next one it may have grown by as much again.
+ * Looks for an index at which nothing stands, behind the answer that showed items behind the chain. The list has grown
+ * by as much as that answer holds; by the next answer it may have grown by as much again.
  */
 async function seekEmptyIndex(reader: Reader, behind: ItemsWindow): Promise<void> {
   let end = behind.skip + behind.ids.length
@@ -38,8 +38,8 @@ async function seekEmptyIndex(reader: Reader, behind: ItemsWindow): Promise<void
 }
 
 /**
- * `passed`: everything has been met that was listed at a moment of this walk (docs/proof.md, "passed"), and it was looked for further on,
- * too. `more`: but something lies directly behind, which has to be met first. Null: neither is known.
+ * `passed`: all that was listed at one moment of this walk has been met (docs/proof.md, "passed"), and the walk has
+ * looked further on, too. `more`: but something lies directly behind, to be met first. Null: neither is known.
  */
 export async function passEmptyIndex(ongoing: OngoingWalk): Promise<'passed' | 'more' | null> {
   const { request, reader, end, kernel } = ongoing
@@ -53,16 +53,16 @@ async function showsMore(ongoing: OngoingWalk): Promise<boolean> {
   const { chain, reader } = ongoing
   const answer = await lookAt(reader, chain.end + Math.max(0, Math.round(reader.growth)))
   reader.isLookedBehind = true
-  // To be met as well, then it fits beside others.
+  // These are to be met as well, which shows that they fit into an answer beside others.
   if (answer.kind === 'items') reader.pending.push(...answer.ids)
   ongoing.fresh = true
   return answer.kind === 'failed' || (answer.kind === 'items' && answer.met.includes(0))
 }
 
 /**
- * The end of a list that moves with every request: one answer that holds the last item and reaches to the end shows at one moment
- * everything that lies behind, unless it was cut. Two of different length, both shorter than others were, are not cut by count; and
- * where no answer of this walk was cut by bytes, these are not either.
+ * The end of a list that moves with every request: one answer that holds the last item and reaches to the end shows at
+ * one moment everything that lies behind, unless it was cut. Two such answers of different length, both shorter than
+ * others, were not cut by count; and where no answer of this walk was cut by size, these were not either.
  */
 export async function* endInMotion(ongoing: OngoingWalk): Steps<WalkEnding | null> {
   const { reader } = ongoing
@@ -82,7 +82,7 @@ export async function* endInMotion(ongoing: OngoingWalk): Steps<WalkEnding | nul
     if (window.ids.length < reader.largest) lengths.add(window.ids.length)
     // What was seen behind an earlier answer is part of this one, unless it does not fit beside the others.
     const isLast = lengths.size >= 2 && behind.isSubsetOf(new Set(window.ids))
-    // A large item shows only in an answer that begins with it: where it stands now, if the list goes on as it did.
+    // A large item shows only in an answer that begins with it: where it stands now, if the list moves on as it did.
     const perRequest = (end.index - earlier.index) / (end.at - earlier.at)
     const further = isLast ? await glanceAt(reader, end.index + 1 + Math.round(perRequest)) : null
     if (further?.kind === 'items' && isNews(further, last.id)) for (const id of further.ids) behind.add(id)
@@ -92,7 +92,7 @@ export async function* endInMotion(ongoing: OngoingWalk): Steps<WalkEnding | nul
   return null
 }
 
-/** Whether the list ends with `window`, which is taken in. */
+/** Takes `window` in, if it joins; returns the walk's ending where the list ends with it. */
 async function* endWith(ongoing: OngoingWalk, window: ItemsWindow): Steps<WalkEnding | null> {
   const { kernel, reader } = ongoing
   if (!kernel.joins(window.handle)) {
@@ -107,10 +107,10 @@ async function* endWith(ongoing: OngoingWalk, window: ItemsWindow): Steps<WalkEn
   return isAll ? ongoing.endsAt(index) : null
 }
 
-/** One answer that shows the whole run at the end of the list: an item before it, all of it, nothing behind it. */
+/** Takes in one answer that shows the whole run at the list's end: an item before it, all of it, nothing behind it. */
 export async function* showEnd(ongoing: OngoingWalk, { id, index }: LastItem): Steps<void> {
   const { reader, kernel } = ongoing
-  // Where it has moved far the answer that holds it may be a full one, which shows no end; from there it is near.
+  // If the item has moved far, a full answer may hold it, which shows no end; from there the item is near.
   for (let tries = 0, place = index; tries < TRIES; tries += 1) {
     yield* markCounted(ongoing)
     if (kernel.missing() === null) return

@@ -1,5 +1,5 @@
-// Guards against services that mislead a walk: by repeated items, empty lists, positions that cannot be read (design.md 6.1,
-// "Guards").
+// Guards against services that mislead a walk by repeated items, empty lists or positions that cannot be read
+// (design.md 6.1, "Guards").
 
 import { type ChainState, tailIn } from './chain.ts'
 import { FAR } from './further.ts'
@@ -10,7 +10,7 @@ import type { ItemsWindow } from './source.ts'
 /** In a list that seems to be empty: the first further index at which an item is looked for. */
 const NEAREST = 2
 
-/** An empty list is nothing at 0, which was asked for, and nothing beyond; it never means that everything was deleted. */
+/** Whether nothing stands at 0, which was asked for, nor beyond; an empty list never means that all was deleted. */
 export async function isListEmpty(reader: Reader): Promise<boolean> {
   // How far one answer reaches is not known yet.
   const places: number[] = []
@@ -23,14 +23,14 @@ export async function isListEmpty(reader: Reader): Promise<boolean> {
   return true
 }
 
-/** The sequence of so many items of the chain's end says something; that of fewer is chance. */
+/** The sequence of at least so many items from the chain's end says something; that of fewer is chance. */
 const LEAST_AGAIN = 5
-/** Items met before and items not met take turns so often in one answer only where no order holds. */
+/** Only where no order holds do items met before and items not met take turns so often in one answer. */
 const TURNS = 4
 
 /**
- * Whether an answer shows that no order holds at all, as against a few items that moved, came or went: what the chain
- * ended with stands in it in another sequence throughout, or none of that is there, while items met before are strewn
+ * Whether an answer shows that no order holds at all, and not only that a few items moved, came or went: it shows what
+ * the chain ended with in another sequence throughout; or it shows none of that, while items met before are strewn
  * among others that were not.
  */
 export function isScrambled(chain: ChainState, window: ItemsWindow): boolean {
@@ -46,16 +46,16 @@ export function isScrambled(chain: ChainState, window: ItemsWindow): boolean {
   }
   let turns = 0
   for (let index = 1; index < met.length; index += 1) {
-    // Equal createdAt may change places.
+    // Items of equal createdAt may change places.
     if (met[index] !== met[index - 1] && moments[index] !== moments[index - 1]) turns += 1
   }
   return turns >= TURNS
 }
 
 /**
- * Whether items have changed places: `window` goes on from an item met earlier and shows nothing of what the chain ended
- * with. That may have been deleted; but where the chain's last item stands in front of that anchor now, with another
- * createdAt, it was the anchor that moved, and what lay between was passed over.
+ * Whether items have changed places: `window` goes on from an item met earlier and shows nothing of what the chain
+ * ended with. That may have been deleted; but where the chain's last item stands in front of that anchor now, with
+ * another createdAt, it was the anchor that moved, and what lay between was passed over.
  */
 export async function hasMoved(reader: Reader, { last, tail }: ChainState, window: ItemsWindow): Promise<boolean> {
   const anchor = window.met.lastIndexOf(1, window.met.indexOf(0))

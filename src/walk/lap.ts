@@ -1,6 +1,6 @@
-// The closing lap (design.md 6.1): after a full walk the head of the list is read again, by a walk with marks of its own, until
-// items of the walk's first window follow one another as they did then. It meets what moved to the front while the walk was
-// further down.
+// The closing lap (design.md 6.1): after a full walk the head of the list is read again, by a walk with marks of its
+// own, until items of the walk's first window follow one another as they did then. The lap meets what moved to the
+// front while the walk was further down.
 import { keepLatest } from '../bounded.ts'
 import type { Moment } from '../task.ts'
 import { contradictWith, noEvidence, type OrderEvidence, observe } from './order.ts'
@@ -14,7 +14,7 @@ export interface FirstWindow {
 }
 
 const LEAST_RUN = 3
-/** Items of a lap that are known to have been met in it: the last ones. */
+/** So many ids are known to have been met in a lap: the last ones. */
 const MOST_MET = 20_000
 
 /** For each id of the first window the number of its tie run: items of one run may come in any order. */
@@ -37,9 +37,9 @@ export class HeadAgain {
   readonly #places: Map<string, number>
   readonly #order: OrderEvidence
   readonly #newestInFirst: Moment
-  /** Nothing moves: what is missing between two items was deleted. */
+  /** Nothing moves in this list: what is missing between two items was deleted. */
   readonly #isStill: boolean
-  /** How many items of the first window, up to the one looked at last, came one after another as they did then. */
+  /** How many items, up to the one looked at last, came one after another as they did in the first window. */
   #run = 0
   readonly #shown = noEvidence()
   #lastPlace = -2
@@ -48,8 +48,8 @@ export class HeadAgain {
   #stranger: { moment: Moment } | null = null
 
   /**
-   * `overlap` items in a row are enough, or in a list that `createdAt` orders half of a small window, of which some may have been deleted;
-   * what contradicts an order is noted in `order`. `newestInFirst`: of the walk's first window.
+   * `overlap` items in a row are enough; in a list that `createdAt` orders, so is half of a small window: some of that
+   * may be deleted. `order`: what contradicts an order is noted there. `newestInFirst`: of the walk's first window.
    */
   constructor(
     firstWindow: FirstWindow,
@@ -71,7 +71,7 @@ export class HeadAgain {
     return this.#run >= this.#wanted
   }
 
-  /** Looks at `window` from the item at `from` on, until enough items have come in a row. Whether they have. */
+  /** Looks at `window` from the item at `from` on, until enough items came in a row. Returns whether they did. */
   look({ ids, moments, met }: ItemsWindow, from: number): boolean {
     const order = this.#order
     observe(this.#shown, ids, moments, from)
@@ -79,8 +79,8 @@ export class HeadAgain {
     for (let index = from; index < ids.length && !this.isSeen; index += 1) {
       const place = this.#places.get(ids[index] as string)
       const moment = moments[index] as Moment
-      // In the walk the first window came before everything else. One of its items that stands behind another item that was
-      // met has changed places, unless that other one is newer and came in since.
+      // In the walk the first window came before everything else. One of its items that stands behind another item that
+      // was met has changed places, unless that other one is newer and came in since.
       if (place === undefined && met[index] === 1 && !isNewer(moment, this.#newestInFirst))
         this.#stranger ??= { moment }
       else if (place !== undefined && this.#stranger !== null && this.#stranger.moment !== moment) order.unstable = true
@@ -117,14 +117,14 @@ export class LapSource implements WindowSource {
     return { ...answer, met: Uint8Array.from(answer.ids, (id) => (this.#met.has(id) ? 1 : 0)) }
   }
 
-  /** The window as the walk sees it; it is taken in, or dropped. */
+  /** The window as the walk sees it, to be taken in or dropped. */
   release({ handle }: ItemsWindow): ItemsWindow {
     const window = this.#windows.get(handle) as ItemsWindow
     this.#windows.delete(handle)
     return window
   }
 
-  /** They are met in this lap. */
+  /** The ids are met in this lap from now on. */
   mark(ids: readonly string[]): void {
     for (const id of ids) this.#met.add(id)
     keepLatest(this.#met, MOST_MET)
@@ -139,7 +139,7 @@ export class LapSource implements WindowSource {
   prefetch(): void {}
 }
 
-/** At least as new as the newest item of the walk's first window. */
+/** Whether it is at least as new as the newest item of the walk's first window. */
 function isNewer(moment: Moment, newestInFirst: Moment): boolean {
   return moment !== null && newestInFirst !== null && moment >= newestInFirst
 }

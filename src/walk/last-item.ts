@@ -1,7 +1,7 @@
-// The item that a walk met last, in a list that moves: where an answer shows it, and how it is found again however far it has gone.
-// The chain has it where the last window that joined showed it (`chain.last`, at `chain.end - 1`). The reader follows it through all later
-// answers (`reader.last`), and `LastItem` is that, with its run, at one moment. The kernel has the last item of what is proven
-// (`state.floor`): another one once the walk has taken in what did not join.
+// The item that a walk met last, in a list that moves: where an answer shows it, and how it is found again. The chain
+// has it where the last joined window showed it (`chain.last`, at `chain.end - 1`). The reader follows it through all
+// later answers (`reader.last`), and `LastItem` is that, with its run, at one moment. The kernel has the last item of
+// what is proven (`state.floor`): another one once the walk has taken in what did not join.
 import type { Moment } from '../task.ts'
 import { type ChainState, runStartIn } from './chain.ts'
 import type { OngoingWalk } from './ongoing-walk.ts'
@@ -10,10 +10,10 @@ import { glanceAt, isNothing, lookShort, probeAt, type Reader } from './reader.t
 import { firstBeyond, Search } from './search.ts'
 import type { ItemsWindow, WindowAnswer } from './source.ts'
 
-/** How many answers it is followed through. */
+/** Through at most so many answers the last item is followed. */
 const MOST_HOPS = 16
 
-/** The item met last, where it stood last; `id` is null where the walk has met nothing yet, and its index is -1 then. */
+/** The item met last, where it stood last. Before the walk has met anything, `id` is null and the index is -1. */
 export interface LastItem {
   id: string | null
   moment: Moment
@@ -22,7 +22,7 @@ export interface LastItem {
   runStart: number
 }
 
-/** The item that the chain ends with, at the place where an answer showed it last; null where that is not found. */
+/** The chain's last item, at the index where an answer showed it last; null where it is not found. */
 export async function lastItem(ongoing: OngoingWalk): Promise<LastItem | null> {
   const { reader, chain } = ongoing
   const { last } = reader
@@ -33,7 +33,7 @@ export async function lastItem(ongoing: OngoingWalk): Promise<LastItem | null> {
   return { ...last, index, runStart: Math.max(0, index - (isRun ? ongoing.tiesBefore() : 0)) }
 }
 
-/** Where items are left out: the last index from which on an answer shows the item. Behind it there may be one that cannot be read. */
+/** Where items are left out, the last index from which an answer shows the item: a short one before the unreadable. */
 async function placeAmongHidden(
   reader: Reader,
   id: string,
@@ -51,27 +51,27 @@ async function placeAmongHidden(
   return isFailing ? null : behind - 1
 }
 
-/** The index of the last item, or of another one of its run that was met, where the answer shows it. */
+/** The index at which the answer shows the last item, or another of its run that was met; null where it shows none. */
 export function placeIn({ id, moment, index }: LastItem, answer: WindowAnswer): number | null {
   if (answer.kind !== 'items') return null
   const at = answer.ids.lastIndexOf(id ?? '')
   if (at >= 0) return answer.skip + at
-  // Ties come in another order: as far as the answer shows what was met.
+  // Ties may come in another order: the last of the met items that the answer begins with counts.
   let met = 0
   while (met < answer.ids.length && answer.met[met] === 1) met += 1
   const isTied = met > 0 && moment !== null && answer.moments[met - 1] === moment
   return isTied ? Math.max(index, answer.skip + met - 1) : null
 }
 
-/** Whether the answer ends with the last item, or with another one of its run that was met, where that stood. */
+/** Whether the answer ends, where the last item stood, with that item or with another of its run that was met. */
 export function endsWith({ id, moment, index }: LastItem, answer: WindowAnswer): boolean {
   if (answer.kind !== 'items' || answer.skip + answer.ids.length - 1 !== index) return false
   return answer.ids.at(-1) === id || (moment !== null && answer.moments.at(-1) === moment && answer.met.at(-1) === 1)
 }
 
 /**
- * An answer that holds the last item, looked for from about `reach` before `index` on, where it stood: meanwhile it may
- * have moved by many windows. To be taken in or dropped. Null where it is not found.
+ * An answer that holds the last item, to be taken in or dropped; null where it is not found. The search begins about
+ * `reach` before `index`, where the item stood: it may have moved by many windows meanwhile.
  */
 export async function followLast(
   reader: Reader,
@@ -95,8 +95,8 @@ export async function followLast(
 }
 
 /**
- * Items keep standing further down than answers said: the list drifts, or pages are filtered after paging. Then the run that the chain
- * ended with stands further down in `window` than in what showed it before, asked for between two such answers.
+ * Items keep standing further down than answers said: the list drifts, or pages are filtered after paging. They are
+ * filtered if the chain's last run stands further down in `window`, read twice, than in the older answer read between.
  */
 export async function suspectFilter(
   ongoing: OngoingWalk,

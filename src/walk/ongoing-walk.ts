@@ -18,7 +18,7 @@ import type { ItemsWindow, WalkStep, WindowSource } from './source.ts'
 export type WalkEnding = { kind: 'list-end' } | { kind: 'stop'; reason: string | null }
 export type Steps<T> = AsyncGenerator<WalkStep, T>
 
-/** Most requests of a walk, and for every item met: a list that changes all the time always brings news. */
+/** Most requests of a walk, and how many more for each item met: a list that always changes always brings news. */
 const REQUESTS = 1000
 const REQUESTS_PER_ITEM = 20
 
@@ -27,27 +27,27 @@ export class OngoingWalk {
   readonly reader: Reader
   readonly kernel: Kernel
   chain: ChainState
-  /** Where the run begins that the kernel says is owed. */
+  /** The index at which the run begins that the kernel says is owed. */
   owedFrom: number
   firstWindow: FirstWindow | null
-  /** Requests until the first window was taken in, by this process: a closing lap may need as many to come that far. */
+  /** Requests that this process made before it took in the first window: a closing lap may need as many for that. */
   requestsBefore = 0
   total: number | null = null
   /** Where the next window begins. */
   skip: number
-  /** Where the end of the chain is looked for, while windows show nothing of it. */
+  /** The search for the end of the chain, while windows show nothing of it. */
   private search: Search | null = null
-  /** How far to reach forward over what has been met. Doubled each time. */
+  /** How far to step forward over what has been met, in windows. Doubled each time. */
   reachAhead = 1
-  /** Where pages are filtered: how far apart windows may begin, at most. Halved where one shows nothing of what the chain ends with. */
+  /** Where pages are filtered: how far apart windows may begin. Halved where one shows nothing of the chain's end. */
   leap = Number.POSITIVE_INFINITY
-  /** The last index that brought something, where one before the end of the chain did not; null where all did. */
+  /** The last index that brought something, where a later one before the chain's end did not; null where all did. */
   limit: number | null = null
   /** Answers in a row that brought nothing new. */
   fruitless = 0
-  /** Items met. */
+  /** Number of items met. */
   met: number
-  /** How often a window behind the chain's last item was read anew because of its ties, each time from twice as far back. */
+  /** How often a window behind the last item was read anew because of its ties, each time from twice as far back. */
   tiedTries = 0
   /** Windows that showed ties alone, and were dropped because they did not join. */
   unjoined = 0
@@ -56,7 +56,7 @@ export class OngoingWalk {
   /** Windows that brought something new in this process. */
   windows = 0
   readonly end = new MovingEnd()
-  /** Answers in which items met before stood in no order at all. */
+  /** Number of answers in which items met before stood in no order at all. */
   scrambled = 0
   /** The next window must be asked for now, not taken from what was read ahead. */
   fresh = false
@@ -83,13 +83,13 @@ export class OngoingWalk {
     return nextSkip(this.chain, this.kernel.owed !== undefined, this.reader, this.request.settings.overlap)
   }
 
-  /** Whether the walk has passed the run that is owed: in the window that joined last something else stands behind it. */
+  /** Whether the walk has passed the owed run: the window that joined last shows something else behind it. */
   hasLeftOwed({ moments }: ItemsWindow): boolean {
     const { owed } = this.kernel
     return owed !== undefined && moments.findLastIndex((moment) => moment !== owed) > moments.indexOf(owed)
   }
 
-  /** What an answer that joins nothing shows of the order by itself counts, too. */
+  /** Notes what an answer that joins nothing shows of the order by itself: that counts, too. */
   seeOrder({ ids, moments }: ItemsWindow): void {
     const order = { ...this.chain.order }
     observeWithin(order, ids, moments)
@@ -101,10 +101,10 @@ export class OngoingWalk {
     this.fresh = true
   }
 
-  /** Looks for the end of the chain: an answer of `returned` items at `skip` did not show it, and it lies `where`. */
+  /** Searches for the chain's end: an answer of `returned` items at `skip` did not show it, and it lies `where`. */
   lookOn(where: 'behind' | 'before', returned: number): void {
     const stride = Math.max(1, returned - overlapOf(returned, this.request.settings.overlap))
-    // A search that the walk has left is over.
+    // A search whose next place the walk did not read is over.
     const search = this.search?.place === this.skip ? this.search : new Search(this.skip, { stride })
     if (where === 'behind') search.tooNear(stride)
     else search.tooFar()
@@ -119,35 +119,35 @@ export class OngoingWalk {
   }
 
   /**
-   * Requests that the walk may still make: by items, not by windows, for behind light tasks there may be heavy ones, one to an
-   * answer; and not by indexes, for a service that gives its last window again has items everywhere.
+   * Requests that the walk may still make: by items and not by windows, as behind light tasks there may be heavy ones,
+   * one to an answer; and not by indexes, as a service that repeats its last window has items everywhere.
    */
   get requestsLeft(): number {
     const { met, request, reader } = this
     return Math.min(request.settings.maxRequests, REQUESTS + REQUESTS_PER_ITEM * met) - reader.requests
   }
 
-  /** How far one answer reaches: the most that answers held where more was asked for and was there, else the window. */
+  /** How far one answer reaches: where answers were cut, as many items as the largest one held; else the window. */
   get page(): number {
     return this.chain.cap > 0 ? this.reader.largest : this.reader.window
   }
 
   /**
-   * Whether indexes tell how many tasks there are: where answers differ in how much they hold though more is there, some may leave items
-   * out.
+   * Whether indexes tell how many tasks there are. Where answers differ in how much they hold though more is there,
+   * some may leave items out.
    */
   get isCountable(): boolean {
     const { cap } = this.chain
     return !isUneven(this.chain) && (cap === 0 || this.reader.largest <= cap)
   }
 
-  /** The list ends with the item at `index`. */
+  /** The walk is over: the list ends with the item at `index`. */
   endsAt(index: number): WalkEnding {
     this.total = index + 1
     return { kind: 'list-end' }
   }
 
-  /** Up to the end of the list: whether an item older than the walk, seen in an answer that was not taken in, was never met. */
+  /** At the end of the list: whether an item older than the walk, seen in an answer not taken in, was never met. */
   private hasPassedOver(): boolean {
     const { digestCutoff } = this.chain
     if (this.total === null) return false
@@ -156,26 +156,26 @@ export class OngoingWalk {
       .some((moment) => moment === null || digestCutoff === null || moment < digestCutoff)
   }
 
-  /** Items of equal createdAt directly before the chain's last one. */
+  /** How many items of equal createdAt stand directly before the chain's last one. */
   tiesBefore(): number {
     const { end, tie } = this.chain
     return tie === null ? 0 : Math.max(0, end - 1 - tie.start)
   }
 
-  /** The kernel is told that `window`, which joins by what the chain shows of it, is taken in; the chain is to be changed after that. */
+  /** Tells the kernel that `window` is taken in. It joins by what the chain shows now: change the chain afterwards. */
   take(window: ItemsWindow): void {
     const { owed } = this.kernel
     this.kernel.take(window.handle)
-    // Where the run that the chain ends with begins by now.
+    // The owed run is the one that the chain ends with: this is where that begins by now.
     if (owed === undefined && this.kernel.owed !== undefined)
       this.owedFrom = Math.max(0, seenAgain(this.chain, window).end - 1 - this.tiesBefore())
-    // The chain's last item may be deleted by now.
+    // The reader follows the window's last item: the chain's may be deleted by now.
     this.reader.last = { ...lastOf(window), index: window.skip + window.ids.length - 1 }
   }
 
   /**
-   * Takes `window` in and lays it onto the chain (`follows`: see `extendChain`), and returns how many of its items are met for the
-   * first time.
+   * Takes `window` in, lays it onto the chain (`follows`: see `extendChain`), and returns how many of its items are met
+   * for the first time.
    */
   *takeIn(window: ItemsWindow, follows = false): Generator<WalkStep, number> {
     this.take(window)
@@ -207,7 +207,7 @@ export class OngoingWalk {
     return { ...step, firstWindow: this.firstWindow }
   }
 
-  /** `isWhole`: it claims the whole list or its range, and not only what it has read. */
+  /** `isWhole`: the walk claims the whole list or its range, and not only what it has read. */
   result(stopped: string | null, isWhole: boolean): WalkResult {
     const { chain } = this
     const { known, settings } = this.request
@@ -215,7 +215,7 @@ export class OngoingWalk {
     const missing = this.kernel.missing(isWhole)
     const reason = stopped ?? (missing === null ? null : (REASON_OF[missing] ?? 'not-joined'))
     if (reason === null) this.kernel.conclude(isWhole)
-    // In a list with an order no item that was seen can have been passed over.
+    // In a list with an order no item that was seen can have been passed over: where one was, there is no order.
     const passedOver = this.hasPassedOver()
     const { order, inversionMs } = passedOver ? { order: 'none' as const, inversionMs: 0 } : shown
     return {

@@ -19,13 +19,13 @@ export interface OrderEvidence {
   seen: number
   /** Distinct values of createdAt seen, counted up to 3. */
   values: number[]
-  /** Neighbours whose ids were compared. */
+  /** How many neighbours had their ids compared. */
   idPairs: number
-  /** Whether ids ever rose, or fell, between these or within one answer, items met before included. */
+  /** Whether ids ever rose, or fell, between these neighbours or within one answer, items met before included. */
   idRose: boolean
   idFell: boolean
   previousId: string | null
-  /** createdAt of the item before, missing ones included. */
+  /** createdAt of the item before; null where that item has none. */
   previousMoment: Moment
   /** Two items changed places between two reads of the same walk: nothing orders this list for good. */
   unstable: boolean
@@ -88,8 +88,8 @@ export function observe(evidence: OrderEvidence, ids: string[], moments: Moment[
 }
 
 /**
- * What one answer shows by itself, items met before included: whatever comes and goes between two answers, within one of
- * them the order holds.
+ * Notes what one answer shows by itself, items met before included: whatever comes and goes between two answers, within
+ * one of them the order holds.
  */
 export function observeWithin(evidence: OrderEvidence, ids: string[], moments: Moment[]): void {
   const shown = noEvidence()
@@ -116,7 +116,7 @@ function addSample(evidence: OrderEvidence, moment: number): void {
   evidence.every *= 2
 }
 
-/** Between the 10th and the 90th of a hundred: a few tasks dated far away say nothing of the others. */
+/** The distance between the 10th and the 90th percentile: a few tasks dated far away say nothing of the others. */
 function spreadOf(sample: number[]): number {
   const sorted = sample.toSorted((a, b) => a - b)
   const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? 0
@@ -131,20 +131,20 @@ export function breakStretch(evidence: OrderEvidence): void {
   evidence.highest = null
 }
 
-/** The next item observed stands further down, but is no neighbour of the last one: that was deleted. */
+/** The next item observed stands further down, but is no neighbour of the last one, which was deleted. */
 export function missNeighbour(evidence: OrderEvidence): void {
   evidence.previous = null
   evidence.previousId = null
 }
 
 interface OrderShown {
-  /** Null where there is too little to tell: fewer than three distinct values, and no contradiction to every order. */
+  /** Null where there is too little to tell: fewer than three distinct values, and no contradiction of every order. */
   order: Order | null
   /** The largest inversion of createdAt within that order, ms; 0 for orders by id. */
   inversionMs: number
 }
 
-/** Inversions of createdAt up to `settleMs` still count as created order. */
+/** The order that the evidence shows. Inversions of createdAt up to `settleMs` still count as created order. */
 export function orderShown(evidence: OrderEvidence, settleMs: number): OrderShown {
   if (evidence.unstable) return { order: 'none', inversionMs: 0 }
   const { idRose, idFell, idPairs } = evidence
@@ -167,10 +167,10 @@ export function orderShown(evidence: OrderEvidence, settleMs: number): OrderShow
     return { order: 'none', inversionMs: 0 }
   }
   if (idOrder !== null && idPairs >= 2) return { order: idOrder, inversionMs: 0 }
-  // Two values that go back and forth, and ids that do, are in no order either.
+  // Two values of createdAt that go back and forth, and ids that do, are in no order either.
   if (idOrder === null && Math.min(evidence.inversionDesc, evidence.inversionAsc) > 0)
     return { order: 'none', inversionMs: 0 }
-  // Too little, or one or two values of createdAt and ids in no order: ties in a list that may well be ordered by createdAt.
+  // Too little; or ties of one or two createdAt whose ids are in no order, in a list that createdAt may well order.
   return { order: null, inversionMs: 0 }
 }
 
@@ -181,9 +181,9 @@ export interface KnownOrder {
 }
 
 /**
- * Whether what was seen cannot be a list in the known order, few as the values may be: a step back that is larger than any
- * that is tolerated or was seen before, two items that changed places, or another order without one exception. Too little
- * to tell is no contradiction.
+ * Whether what was seen cannot be a list in the known order, few as the values may be: a step back that is larger than
+ * any that is tolerated or was seen before, two items that changed places, or another order without exception. Too
+ * little to tell is no contradiction.
  */
 export function contradicts(evidence: OrderEvidence, known: KnownOrder, settleMs: number): boolean {
   if (!isCreatedOrder(known.order)) return false
@@ -194,8 +194,8 @@ export function contradicts(evidence: OrderEvidence, known: KnownOrder, settleMs
 }
 
 /**
- * The order of a list of which one was known. What was proven once stands until something contradicts it: a list whose
- * tasks were all created within the tolerance shows no order of its own, and has not lost the one it had.
+ * The order of a list, where an earlier one may be known. What was proven once stands until something contradicts it: a
+ * list whose tasks were all created within the tolerance shows no order of its own, and has not lost the one it had.
  */
 export function orderKept(evidence: OrderEvidence, known: KnownOrder | undefined, settleMs: number): OrderShown {
   const shown = orderShown(evidence, settleMs)
@@ -205,7 +205,7 @@ export function orderKept(evidence: OrderEvidence, known: KnownOrder | undefined
   return { order: known.order, inversionMs: seen }
 }
 
-/** Whether the two ends of this order are newest and oldest. */
+/** Whether a list in this order has the newest task at one end and the oldest at the other. */
 export function isCreatedOrder(order: Order | null): order is 'created_desc' | 'created_asc' {
   return order === 'created_desc' || order === 'created_asc'
 }

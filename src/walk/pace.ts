@@ -10,7 +10,7 @@ export function capacityOf(chain: ChainState, reader: Reader): number {
   return Math.min(reader.take, reader.largest)
 }
 
-/** Before the chain's end by the overlap, and before its tie run where that fits; never below `notBelow`. */
+/** By the overlap before the chain's end, and before its tie run where that fits; never below `notBelow`. */
 export function nextSkip(chain: ChainState, owes: boolean, reader: Reader, overlapWanted: number): number {
   const capacity = capacityOf(chain, reader)
   const overlap = overlapOf(Math.min(capacity, Math.max(chain.returned, 2)), overlapWanted)

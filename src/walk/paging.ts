@@ -1,20 +1,20 @@
-// How the service pages, as a walk learns it from its answers: part of what the walk resumes from, in its questions about
-// the end, in its result and so in the mirror's facts; `probe` reports it in the same words (measure/paging.ts). Pure.
+// How the service pages, as a walk learns it from its answers: the walk resumes from it, asks about the end by it, and
+// reports it in its result and so in the mirror's facts; `probe` uses the same words (measure/paging.ts). Pure.
 import type { ItemsWindow } from './source.ts'
 
 /**
- * Why answers hold less than was asked for while more is there: at all, by a fixed number of items, by size or another number that
- * varies, or as items are left out after paging, so that an index says where a window lies and not where an item stands.
+ * Why answers hold less than asked while more is there: they never do; they are cut at a fixed number of items, or by
+ * size or another number that varies; or items are left out after paging: an index is then a window's, not an item's.
  */
 export type Cut = 'none' | 'count' | 'bytes' | 'filtered'
 
 /** Plain data. */
 export interface Paging {
-  /** The largest answer that was shorter than asked although more was there; 0 where none was. */
+  /** Number of items in the largest answer that was shorter than asked although more was there; 0 where none was. */
   cap: number
-  /** The smallest such answer. */
+  /** Number of items in the smallest such answer. */
   capLow: number
-  /** What the last answer held where it was shorter than asked; it was a cap if more follows. */
+  /** Number of items in the last answer, where it was shorter than asked; it was a cap if more follows. */
   shortAnswer: number | null
   /** Seams in a row at which the last item stood further down than the answers before had said. */
   shifts: number
@@ -23,7 +23,7 @@ export interface Paging {
 
 export const UNPAGED: Paging = { cap: 0, capLow: 0, shortAnswer: null, shifts: 0, filtered: false }
 
-/** After this many seams that moved, one after another, the list drifts, or items are left out. */
+/** After so many seams in a row that moved, the list drifts, or answers leave items out. */
 const SUSPICIOUS_SHIFTS = 3
 
 export function cutOf({ cap, capLow, filtered }: Paging): Cut {
@@ -32,22 +32,22 @@ export function cutOf({ cap, capLow, filtered }: Paging): Cut {
   return cap > 0 ? 'count' : 'none'
 }
 
-/** How many items an answer holds says little of how far it reaches. */
+/** Whether the number of items in an answer says little of how far it reaches. */
 export function isUneven(paging: Paging): boolean {
   const cut = cutOf(paging)
   return cut === 'bytes' || cut === 'filtered'
 }
 
 /**
- * What is known after `window` has joined. `endsFurther`: it ends further down than the answer before. `shift`: by how much further
- * down the chain's last items stand in it than was read before; null where it does not show that.
+ * What is known after `window` has joined. `endsFurther`: it ends further down than the answer before. `shift`: how
+ * much further down the chain's last items stand in it than they did before; null where it does not show that.
  */
 export function pagingAfter(
   { cap, capLow, shortAnswer, shifts, filtered }: Paging,
   { ids, met, asked }: ItemsWindow,
   { endsFurther, shift }: { endsFurther: boolean; shift: number | null },
 ): Paging {
-  // What ends where it ended shows another of the last ties, and nothing that the short answer left out.
+  // A window that ends where the one before did shows another of its last ties, and nothing that was cut off.
   const wasCut = shortAnswer !== null && endsFurther && isCap(shortAnswer, met)
   return {
     cap: wasCut ? Math.max(cap, shortAnswer) : cap,
@@ -58,14 +58,14 @@ export function pagingAfter(
   }
 }
 
-/** Whether an answer was cut, by what followed it: little that is new may have been listed since. */
+/** Whether a short answer was cut, by the window that followed: few of its new items can have been listed since. */
 function isCap(shortAnswer: number, met: Uint8Array): boolean {
   let newly = 0
   for (const isMet of met) newly += 1 - isMet
   return newly > 0 && 2 * newly >= shortAnswer - 1
 }
 
-/** Whether the answer gives reason to ask if items are left out: it is short, not by a cap, and the list seems to drift. */
+/** Whether to ask if answers leave items out: this one is short, not by a cap, and the list seems to drift. */
 export function mayBeFiltered({ filtered, shifts, cap }: Paging, { ids, asked }: ItemsWindow): boolean {
   return !filtered && shifts >= SUSPICIOUS_SHIFTS && ids.length !== asked && ids.length !== cap
 }

@@ -1,7 +1,7 @@
-// Reading one window whatever its size has to be: halving where the service cannot serve it, doubling again after a
-// success, and pinning the one position that cannot be read at any size (design.md 6.1, "Guards").
-// read: asks, again where nothing came, and keeps the answer to be taken in. look: the same, but drops the answer. glance: looks
-// without asking again, where no proof rests on it. probe: asks for the largest size that works.
+// Reads one window, whatever its size has to be: halves it where the service cannot serve it, doubles it again after a
+// success, and pins the one position that cannot be read at any size (design.md 6.1, "Guards"). `read` asks, again
+// where nothing came, and keeps the answer to be taken in. `look` does the same but drops the answer; `glance` looks
+// without asking again, where no proof rests on it. `probe` asks for the largest size that works.
 import { keepLatest } from '../bounded.ts'
 import { CHECK_ADDRESS } from '../config/target.ts'
 import { MirrorError } from '../errors.ts'
@@ -12,24 +12,24 @@ import type { Moment } from '../task.ts'
 import type { ItemsWindow, NoWindow, ReadOptions, WindowAnswer, WindowSource } from './source.ts'
 
 interface ReaderOptions extends ReadOptions {
-  /** No proof will rest on it if it brings nothing: it is asked for once. */
+  /** It is asked for once: no proof will rest on an answer that brings nothing. */
   once?: boolean
-  /** Up to the first position that cannot be read, and not only a part of that. */
+  /** All up to the first position that cannot be read, and not only a part of that. */
   whole?: boolean
 }
 
 export type Reading =
   | ItemsWindow
-  /** No item at this position: an empty answer, or a 4xx also for a single item, which is kept. */
+  /** No item at this position: an empty answer; or a refusal (4xx), which is kept, of even a single item. */
   | { kind: 'nothing'; refusal: NoWindow | null }
   /** The item at `skip` cannot be read at any size; everything before it within the window was met already. */
   | { kind: 'unreadable'; skip: number; answer: NoWindow }
 
-/** This many positions in a row that cannot be read say nothing of the service. */
+/** So many positions in a row that cannot be read say nothing of the service. */
 export const UNREADABLE_IN_A_ROW = 3
 /** Indexes tried beside the first before a walk says that the service lists nothing: a few items may be unreadable. */
 const CANARIES = [1, 2, 10, 100, 1000]
-/** Ids kept of answers that were not taken in. */
+/** So many ids are kept of answers that were not taken in. */
 const MOST_UNMET = 20_000
 
 export class Reader {
@@ -39,7 +39,7 @@ export class Reader {
   readonly #range: WalkRange | null
   /** Requests made by this walk. */
   requests = 0
-  /** What is asked for at present; more than `window` until the next success where that has become smaller. */
+  /** How many items are asked for at present; where `window` has shrunk, more than that until the next success. */
   take: number
   /** The largest size that was answered in this walk; 0 before the first answer. */
   served = 0
@@ -48,11 +48,11 @@ export class Reader {
   /** Windows read since the size last changed, and how many of them it takes before the size is doubled. */
   successes = 0
   patience = 1
-  /** Items of answers that were not taken in, by id, that had not been met: the last ones, with their createdAt. */
+  /** The createdAt, by id, of items in answers not taken in that had not been met: the last ones. */
   readonly unmet = new Map<string, Moment>()
-  /** Those of `unmet` that were seen before the kernel knew an empty index: they have to be met before "passed" is claimed. */
+  /** Ids in `unmet` since before the kernel knew an empty index: they have to be met before "passed" is claimed. */
   pending: string[] = []
-  /** Whether it was looked directly behind the chain since then. */
+  /** Since then, the walk has looked directly behind the chain. */
   isLookedBehind = false
   /** By how many items the list grows with every request, as the last two answers that showed its end tell. */
   growth = 0
@@ -60,7 +60,7 @@ export class Reader {
   last: { id: string; moment: Moment; index: number } | null = null
   /** The index of the item seen furthest down. */
   furthest = -1
-  /** The first index from which on an answer brought nothing. */
+  /** The lowest index from which an answer brought nothing. */
   emptyFrom = Number.POSITIVE_INFINITY
   #shownEnd: { index: number; requests: number } | null = null
 
@@ -82,21 +82,21 @@ export class Reader {
     return this.kernel.state.largest
   }
 
-  /** What the walk would like to ask for: fewer items where they are heavy. */
+  /** How many items the walk would like to ask for: fewer where they are heavy. */
   get window(): number {
     return this.#settings.window
   }
 
-  /** Where it brings nothing it is asked for twice, unless `once` or for several items that are refused: the second answer. */
+  /** Asks twice where nothing comes, and returns the second answer; not if `once`, or if several items are refused. */
   async read(skip: number, take: number, { once = false, ...options }: ReaderOptions = {}): Promise<WindowAnswer> {
     const answer = await this.#ask(skip, take, options)
     if (once || !isNothing(answer) || (answer.kind === 'refused' && take > 1)) return answer
-    // It may be a mistake: the kernel believes it once it has come twice.
+    // Such an answer may be a mistake: the kernel believes it once it has come twice.
     this.drop(answer)
     return this.#ask(skip, take, { ...options, fresh: true })
   }
 
-  /** `read` of a window that is not taken in; asked for now. */
+  /** As `read`, for a window that is not taken in; asked for now. */
   async look(skip: number, take: number, options: ReaderOptions = {}): Promise<WindowAnswer> {
     const answer = await this.read(skip, take, { ...options, fresh: true })
     this.drop(answer)
@@ -109,7 +109,7 @@ export class Reader {
     this.source.drop(answer)
   }
 
-  /** What an answer that joins nothing shows of the range in front of `end`, and no window before, has still to be met. */
+  /** Notes what is still to be met: items of the range in front of `end` that an answer shows which joins nothing. */
   noteUnmet({ skip, ids, moments, met }: ItemsWindow, end = Number.POSITIVE_INFINITY): void {
     ids.forEach((id, index) => {
       const moment = moments[index] as Moment
@@ -127,7 +127,7 @@ export class Reader {
     const { ids, kind } = shown
     if (answer.kind === 'items') this.#follow(answer)
     if (ids.length > 0) this.served = Math.max(this.served, take)
-    // A few may be hidden, and too many refused for their number.
+    // An empty answer to few does not count (all may be hidden), nor a refusal of many (for their number).
     else if (kind === 'items' ? take >= this.served : kind === 'refused' && take <= this.served)
       this.emptyFrom = Math.min(this.emptyFrom, skip)
     if (options.fresh === true && ids.length > 0 && ids.length < this.largest) this.#showEnd(skip + ids.length)
@@ -139,7 +139,7 @@ export class Reader {
     return answer
   }
 
-  /** One of several of equal createdAt may have changed places with another. */
+  /** Follows the last item; not where a tie stands beside it, as the two may have changed places. */
   #follow({ skip, ids, moments }: ItemsWindow): void {
     if (ids.length > 0) this.furthest = Math.max(this.furthest, skip + ids.length - 1)
     const at = this.last === null ? -1 : ids.lastIndexOf(this.last.id)
@@ -149,7 +149,7 @@ export class Reader {
     if (!isTied) this.last.index = skip + at
   }
 
-  /** A short answer ends at `index`: maybe where the list does. */
+  /** A short answer ends at `index`, maybe where the list does: tells how fast the list grows. */
   #showEnd(index: number): void {
     const { requests } = this
     const earlier = this.#shownEnd
@@ -175,19 +175,19 @@ export async function probeAt(reader: Reader, skip: number, options: ReaderOptio
   return reader.read(skip, 1, { ...options, fresh: true, maxRetries: 1 })
 }
 
-/** `probeAt` for a window that is not taken in. */
+/** As `probeAt`, for a window that is not taken in. */
 export async function lookAt(reader: Reader, skip: number, options: ReaderOptions = {}): Promise<WindowAnswer> {
   const answer = await probeAt(reader, skip, options)
   reader.drop(answer)
   return answer
 }
 
-/** `lookAt` where no proof rests on it if it brings nothing, as further on than the walk has come. */
+/** As `lookAt`, where no proof rests on an answer that brings nothing: further on than the walk has come. */
 export function glanceAt(reader: Reader, skip: number): Promise<WindowAnswer> {
   return lookAt(reader, skip, { once: true })
 }
 
-/** Looks at as many as can be read at `skip`, `most` or fewer; failed where not even one can. */
+/** Looks at as many items as can be read at `skip`, `most` or fewer; `failed` where not even one can be. */
 export async function lookShort(reader: Reader, skip: number, most: number): Promise<WindowAnswer> {
   const answer = await reader.look(skip, most, { once: true, maxRetries: 1 })
   return answer.kind === 'failed' && most > 1 ? lookShort(reader, skip, Math.floor(most / 2)) : answer
@@ -207,33 +207,33 @@ export async function readWindow(reader: Reader, skip: number, options: ReaderOp
     const one = await reader.look(skip, 1, { once: options.once === true, maxRetries: 1 })
     if (isNothing(one)) return { kind: 'nothing', refusal: one.kind === 'refused' ? one : null }
   }
-  // After a failure the start of the list is asked for: does the service work at all? A refusal may only be about the size; and while a run
-  // is owed, another one of its createdAt may stand there, which would be taken for it.
+  // After a failure the start of the list is asked for: does the service work at all? Not after a refusal, which may be
+  // about the size; nor while a run is owed, as another run of its createdAt may stand there and be taken for it.
   const asksStart = answer.kind === 'failed' && reader.kernel.owed === undefined
   if (asksStart) await requireAnswerAtStart(reader, skip, answer)
   const reading = await shrink(reader, skip, answer, { whole: options.whole === true, asksStart })
   return reading.kind === 'items' && reading.ids.length === 0 ? nothing(reader, reading) : reading
 }
 
-/** A window at `skip`: up to a position that cannot be read, or that position where nothing is read before it. */
+/** A window at `skip`, up to a position that cannot be read; or that position, where nothing is read before it. */
 export async function readUpTo(reader: Reader, skip: number): Promise<ItemsWindow | 'nothing' | number> {
   const reading = await readWindow(reader, skip, { fresh: true })
   if (reading.kind === 'items') return reading
-  // The walk has come further: it is no end of the list.
+  // If the walk has come further, this is no end of the list.
   const isWithin = skip <= (reader.kernel.state.floor?.index ?? 0)
   if (reading.kind === 'nothing') return reading.refusal !== null && isWithin ? skip : 'nothing'
-  // What cannot be read there, the walk has set aside.
+  // The walk has set aside the position that cannot be read: only what stands before it is read.
   const upTo = reading.skip === skip ? null : await reader.read(skip, reading.skip - skip, { fresh: true })
   return upTo?.kind === 'items' ? upTo : reading.skip
 }
 
 /**
- * What stands at `index` by now, in an answer that begins before its run, at `runStart`, where one answer can hold that: so
- * nothing of the run can have been passed over (docs/proof.md, "place"). With `take` it reaches beyond it.
+ * What stands at `index` by now, in an answer that begins before the item's run (at `runStart`) if one answer can hold
+ * that: so nothing of the run can have been passed over (docs/proof.md, "place"). A larger `take` reaches beyond it.
  */
 export async function seeAgain(reader: Reader, index: number, runStart: number, take = 1): Promise<WindowAnswer> {
   const { floor } = reader.kernel.state
-  // Its run is shown to begin behind what cannot be read, if that still cannot.
+  // The run is shown to begin directly behind what cannot be read, if that still cannot be.
   const apart = floor?.index === index && floor.apart !== null && runStart <= floor.apart ? floor.apart : null
   if (apart !== null) await reader.look(apart - 1, 1, { maxRetries: 1 })
   const from = apart ?? Math.max(0, runStart - 1)
@@ -241,7 +241,7 @@ export async function seeAgain(reader: Reader, index: number, runStart: number, 
   const fits = index + (take > 1 ? 2 : 1) - from <= Math.min(most, reader.largest + 1)
   if (fits && from < index) {
     const answer = await reader.look(from, take > 1 ? take : index + 1 - from)
-    // Cut before it, or refused.
+    // Not if the answer was cut before the item, or refused.
     if (answer.kind === 'items' && answer.ids.length > index - from) return answer
   }
   return reader.look(index, take)
@@ -274,7 +274,7 @@ async function requireAnswerAtStart(reader: Reader, skip: number, failed: NoWind
   throw unlisted(first as NoWindow)
 }
 
-/** Not even one task is listed: what to say of it. `status` is null where there was none. */
+/** The error where not even one task is listed. `status` is null where there was none. */
 export function unlisted(answer: Pick<NoWindow, 'kind' | 'status' | 'message'> & { reason?: string }): MirrorError {
   const { kind, status, message, reason } = answer
   const isRefused = kind === 'refused'
@@ -288,7 +288,7 @@ export function unlisted(answer: Pick<NoWindow, 'kind' | 'status' | 'message'> &
   })
 }
 
-/** Halves until an answer brings something new, else closes in on the first position that cannot be read. */
+/** Halves the size until an answer brings something new, else closes in on the first position that cannot be read. */
 async function shrink(
   reader: Reader,
   skip: number,
@@ -300,7 +300,7 @@ async function shrink(
   let failure = first
   let best: ItemsWindow | null = null
   reader.successes = 0
-  // Where the size is the problem it will be again, so it is doubled back slowly; a position that fails is soon left behind.
+  // A size that is too large now will be so again, so it is doubled slowly; a position that fails is soon left behind.
   const aboutSize = first.kind === 'refused' || first.reason === 'timeout'
   reader.patience = aboutSize ? Math.min(64, reader.patience * 2) : 1
   while (bad - good > 1) {
@@ -335,7 +335,7 @@ async function shrink(
   }
   if (best !== null) reader.drop(best)
   else if (!asksStart) await requireAnswerAtStart(reader, skip, failure)
-  // What cannot be read mostly stands as far from the next one as from the one before.
+  // Positions that cannot be read mostly stand at equal distances, so the next windows are to be that large.
   const apart = skip + good - reader.unreadable
   reader.unreadable = skip + good
   reader.take = apart > 0 ? Math.min(reader.window, apart) : 1

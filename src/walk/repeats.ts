@@ -1,5 +1,5 @@
-// Services that bring items where nothing stands: their last window again and again, the same window whatever `skip` says, or the
-// list from its beginning.
+// Services that bring items where nothing stands: their last window again and again, the same window whatever `skip`
+// says, or the list from its beginning.
 
 import { TRIES } from './attempts.ts'
 import { FAR, isNews } from './further.ts'
@@ -12,8 +12,8 @@ import type { ItemsWindow, WindowAnswer } from './source.ts'
 const stop = (reason: string): WalkEnding => ({ kind: 'stop', reason })
 
 /**
- * The walk's first item shows up behind the chain: something moved, or the service ignores skip or wraps around. It does
- * where the item is at 0 at the same time.
+ * The walk's first item shows up behind the chain: something moved, or the service ignores skip or wraps around. It is
+ * the service if the item stands at index 0 at the same time.
  */
 export async function firstItemTwice(
   { reader, firstWindow: first }: OngoingWalk,
@@ -23,12 +23,12 @@ export async function firstItemTwice(
   if (first === null || firstId === undefined || window.skip === 0) return null
   const at = window.ids.indexOf(firstId)
   if (at < 0) return null
-  // A shorter answer than the first one: skip is honoured.
+  // An answer shorter than the first one shows that skip is honoured.
   if (at === 0 && window.ids.length < Math.min(first.ids.length, window.asked)) return null
-  // The list begins again there: what follows are the items it began with, equal createdAt in any order.
+  // If the list begins again there, the items it began with follow, those of equal createdAt in any order.
   const beginning = new Set(first.ids)
   if (window.ids.slice(at, at + first.ids.length).some((id) => !beginning.has(id))) return null
-  // In turn, so that items inserted in front between two requests do not look the same.
+  // Both indexes are asked for in turn, so that items inserted in front between two requests do not look the same.
   for (let turn = 0; turn <= 2 * TRIES; turn += 1) {
     const answer = await reader.look(turn % 2 === 0 ? 0 : window.skip + at, 1)
     if (answer.kind !== 'items' || answer.ids[0] === undefined) return null
@@ -38,8 +38,8 @@ export async function firstItemTwice(
 }
 
 /**
- * By turns the window begins as it did, and another item, always the same, stands there alone: skip counts whole pages. So often that two of
- * equal createdAt do not do so by chance.
+ * Whether skip counts whole pages: in turn, the window begins as it did, and another item, always the same, stands
+ * there alone; so often that two items of equal createdAt do not do so by chance.
  */
 async function isRounded(reader: Reader, { skip, asked, ids }: ItemsWindow): Promise<boolean> {
   const alone = new Set<string>()
@@ -55,8 +55,8 @@ async function isRounded(reader: Reader, { skip, asked, ids }: ItemsWindow): Pro
 
 /**
  * Items where there should be none. Either the list moved back (something was inserted in front), or the service gives
- * its last window again (single answers far behind show the last item: it is at `index`), or it ignores skip or wraps around (the first
- * item is there and at 0 as well). Null where it is none of these.
+ * its last window again (single answers far behind show the last item, which is at `index`), or it ignores skip or
+ * wraps around (the first item is there and at 0 as well). Null where it is none of these.
  */
 export async function ofRepeats(
   ongoing: OngoingWalk,
@@ -64,7 +64,7 @@ export async function ofRepeats(
   window: ItemsWindow,
 ): Promise<WalkEnding | { kind: 'last'; index: number } | null> {
   const { reader, request } = ongoing
-  // What a walk has not met that began further down may be the last window again, of which it knows the end alone.
+  // A walk that began further down knows only the end of the last window: what it has not met may be that window again.
   if (last.id === null || (isNews(window, last.id) && request.start === 0)) return null
   const place = last.index + 1
   const one = (skip: number): Promise<WindowAnswer> => reader.look(skip, 1, { once: true })
@@ -73,7 +73,7 @@ export async function ofRepeats(
   const far = await one(place + FAR * reader.window)
   if (far.kind !== 'items' || far.ids.length === 0) return firstItemTwice(ongoing, window)
   if (isLast(far)) {
-    // At its place, further down, and less far: docs/proof.md, "repeated".
+    // The last item at its place, further down, and less far down: docs/proof.md, "repeated".
     await one(last.index)
     await one(place + 1)
   }
@@ -82,7 +82,7 @@ export async function ofRepeats(
   if (far.met.includes(0)) return null
   const next = await one(place + 1)
   if (near.kind === 'items' && next.kind === 'items' && near.ids[0] === next.ids[0]) return stop('skip-ignored')
-  // A list that begins again shows what stands at its top; one that has grown by many windows meanwhile does not.
+  // A list that begins again shows the items at its top; one that has grown by many windows meanwhile does not.
   const top = await lookAt(reader, 0)
   const id = near.kind === 'items' ? near.ids[0] : undefined
   return id !== undefined && top.kind === 'items' && !top.ids.includes(id) ? null : stop('wraps')
@@ -96,11 +96,11 @@ async function settleRepeat(
 ): Promise<WalkEnding | { kind: 'last'; index: number } | null> {
   const window = await reader.look(index, probeSize(reader))
   if (window.kind !== 'items' || window.ids.at(-1) !== id || window.met.includes(0)) return null
-  // The window's own skip may have been beyond the end already: the last item's place is the first that shows it alone.
+  // The window's own skip may lie beyond the end already: the first index that shows the last item alone is its place.
   const earliest = Math.max(0, index - reader.largest + 1)
   const place = await firstBeyond(earliest, index, async (at) => isLast(await reader.look(at, 1)))
-  // Where the last window is the first one too, a service that ignores skip looks the same, but for this: at the place of
-  // the last item there is nothing else.
+  // Where the last window is the first one too, a service that ignores skip looks the same, but for this: an answer
+  // that begins at the last item's place holds nothing else.
   const start = await lookShort(reader, 0, probeSize(reader))
   if (start.kind !== 'items') return null
   if (start.ids.includes(id ?? '') && !isLast(await lookAt(reader, place))) return stop('skip-ignored')

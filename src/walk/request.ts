@@ -27,19 +27,19 @@ export interface WalkRequest {
   accepts?: (window: ItemsWindow) => boolean | Promise<boolean>
   /** What the walk speaks of; the whole list where absent. */
   range?: WalkRange
-  /** Ends the walk as proven once true; called with every window that has joined, and what was seen of the order so far. */
+  /** Ends the walk as proven once true. Called with every window that has joined, and with the order as seen so far. */
   reached?: (window: ItemsWindow, shown: OrderEvidence) => boolean | Promise<boolean>
-  /** Called with every window that has joined the chain, and what was seen of the order so far. */
+  /** Called with every window that has joined the chain, and with the order as seen so far. */
   joined?: (window: ItemsWindow, shown: OrderEvidence) => void
-  /** Whether the end is also looked for one window and ten windows further: all but tail walks and laps. */
+  /** Whether the walk also looks one window and ten windows behind the end: all but tail walks and laps do. */
   beyond: boolean
   /**
-   * Whether a closing lap is run once the end is proven; `beyond-one-window`: a list that the first window held needs none.
-   * `unless-one-answer`: also where `reached` ends the walk, unless with its first answer. `is-one`: this is a closing lap; no
-   * proof rests on it, so no run is counted.
+   * Whether a closing lap is run once the end is proven. `beyond-one-window`: not for a list that the first window
+   * held. `unless-one-answer`: also where `reached` ends the walk, unless with its first answer. `is-one`: this walk is
+   * a closing lap; no proof rests on it, so no run is counted.
    */
   lap: 'never' | 'is-one' | 'always' | 'beyond-one-window' | 'unless-one-answer'
-  /** Whether as many were met as a list of `total` holds; while they were not the closing lap is run again. */
+  /** Whether as many were met as a list of `total` holds; until they are, the closing lap is run again. */
   isCounted?: (total: number) => boolean
   /** The order that a complete walk has stored: it stands until this walk sees something that contradicts it. */
   known?: KnownOrder
@@ -52,9 +52,9 @@ export interface WalkRequest {
 /** What is kept in `walks.state`: plain data. */
 export interface WalkState {
   chain: ChainState
-  /** Where the run begins that the kernel says is owed. */
+  /** The index at which the run begins that the kernel says is owed. */
   owedFrom: number
-  /** Items met, up to the window before. */
+  /** Number of items met, up to the window before. */
   met: number
   kernel: Saved
   take: number
@@ -67,7 +67,7 @@ export interface WalkResult {
   reason: string | null
   order: Order | null
   inversionMs: number
-  /** Whether what the walk saw cannot be a list in the order that was known before. */
+  /** What the walk saw cannot be a list in the order that was known before. */
   contradicted: boolean
   /** Number of items in the list, when its end was proven; null where the end was not proven. */
   total: number | null
@@ -83,14 +83,14 @@ export interface WalkResult {
   digest: string
   digestCutoff: number | null
   /**
-   * Ids that one answer from index 0 showed in the end, with everything that had come or moved to the front since the walk
-   * began; null where it took more than one answer.
+   * The ids of the one answer from index 0 that, in the end, showed everything that had come or moved to the front
+   * since the walk began; null where that took more than one answer.
    */
   front: string[] | null
   /** The highest createdAt seen, epoch ms. */
   newest: Moment
   drift: number
-  /** What the kernel was told since the last step; where the verdict is `complete`, it ends the proof of that. */
+  /** What the kernel was told since the last step; if the verdict is `complete`, the end of its proof. */
   evidence: Line[]
 }
 

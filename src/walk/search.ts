@@ -1,7 +1,7 @@
-// A search for a place in a list by looking at one place after another: on or back in steps that grow, and halving between
-// two bounds. A list may move meanwhile: a bound that does not hold any more is given up. Pure.
+// A search for a place in a list by looking at one place after another: forward or back in growing steps, then by
+// halving between two bounds. The list may move meanwhile: a bound that no longer holds is given up. Pure.
 
-/** No list is longer. */
+/** No list is longer than this. */
 const FARTHEST = 2 ** 40
 
 export interface SearchOptions {
@@ -10,8 +10,8 @@ export interface SearchOptions {
   /** By how much each step is larger than the one before. */
   growth?: number
   /**
-   * Bounds that are known. With `near` a search is over where both meet; without, a look shows what is sought itself, and bounds
-   * that meet mean that the list has moved. A list that moves may take either bound away: whoever searches bounds the looks.
+   * Known bounds. With `near` the search is over where both meet; without it, a look shows what is sought itself, and
+   * bounds that meet mean that the list has moved. A moving list may undo a bound: the caller limits the looks.
    */
   near?: number
   far?: number | null
@@ -26,7 +26,7 @@ export class Search {
   readonly #stride: number
   readonly #growth: number
   readonly #mayMeet: boolean
-  /** So many strides beyond what is directly behind, or before, the next place lies. */
+  /** How many strides the next place lies beyond the one directly behind, or before, the place looked at. */
   #leap: number
 
   constructor(place: number, { stride = 1, growth = 2, near, far = null }: SearchOptions = {}) {
@@ -35,24 +35,24 @@ export class Search {
     this.#mayMeet = near !== undefined
     this.far = far
     this.#stride = stride
-    // Without bounds what is sought is looked for close by first.
+    // Without bounds, what is sought is first looked for close by.
     this.#leap = this.#mayMeet ? 1 : 0
     this.#growth = growth
   }
 
-  /** Its bounds have met: it lies there, in a list that stands still. */
+  /** The bounds have met: in a list that stands still, what is sought lies there. */
   get isClosed(): boolean {
     return this.near !== null && this.near === this.far
   }
 
-  /** It lies behind the `count` items from `place` on. */
+  /** The look showed that what is sought lies behind the `count` items from `place` on. */
   tooNear(count = 1): void {
     this.near = this.place + count
     if (this.far !== null && !this.#holds(this.near, this.far)) this.far = null
     this.place = this.far === null ? this.near + this.#grow() * this.#stride : middleOf(this.near, this.far)
   }
 
-  /** It lies at `place` or before; false where there is nothing before it. */
+  /** The look showed that what is sought lies at `place` or before; false where there is nothing before it. */
   tooFar(): boolean {
     this.far = this.place
     if (this.near !== null && !this.#holds(this.near, this.far)) this.near = null
@@ -73,7 +73,7 @@ export class Search {
   }
 }
 
-/** The first place from `near` on that lies `beyond`, as `far` does: by halving alone. */
+/** The first place from `near` on that is `beyond`, as `far` is, found by halving alone. */
 export async function firstBeyond(
   near: number,
   far: number,

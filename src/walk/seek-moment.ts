@@ -30,7 +30,7 @@ export async function* seekMoment(
     const low = search.near ?? 0
     const answer = await source.read(place, sought.window, { fresh: true })
     if (answer.kind === 'failed') return low
-    // The same items again, further down: there is no further down.
+    // The service gives the same items for a place further down: nothing lies there.
     const repeated = answer.kind === 'items' && place > low && answer.ids.join('\n') === shown
     if (answer.kind === 'items') shown = answer.ids.join('\n')
     const side = answer.kind === 'items' && !repeated ? sideOf(answer, sought) : 'behind'

@@ -3,9 +3,9 @@ import { idHash } from '../task/id-hash.ts'
 
 /** A longer list is not compared: 32 MB. */
 const LONGEST = 4_194_304
-/** Kept of every list, 8 MB: it may still turn out to be in another order. */
+/** So many ids are kept of every list, 8 MB: it may still turn out to be in another order. */
 const KEPT_ALWAYS = 1_048_576
-/** Numbers that take memory at once: a copy to grow would take as much again. */
+/** So many numbers are allocated at once: growing by copies would take as much again. */
 const PART = 65_536
 
 /** Ids in the order in which they were met, as numbers of 52 bit. */
@@ -28,7 +28,7 @@ export class Sequence {
     if (this.#length > LONGEST) this.#forget()
   }
 
-  /** The list is in an order that needs no second walk, so far. */
+  /** So far the list is in an order that needs no second walk: a long sequence is not kept. */
   forgetIfLong(): void {
     if (this.#length >= KEPT_ALWAYS) this.#forget()
   }
@@ -39,8 +39,8 @@ export class Sequence {
   }
 
   /**
-   * Whether this walk and the `earlier` one agree on a list that changes only by deletions and by what comes or moves to
-   * its front: all that stands below some place follows one another as it did, and that is more than half of the list.
+   * Whether this walk and the `earlier` one agree on a list that changes only by deletions and by what comes or moves
+   * to its front: below some place, all items follow one another as they did, and those are more than half of the list.
    */
   agreesWith(earlier: Sequence): boolean {
     if (!this.#isKept || !earlier.#isKept) return false

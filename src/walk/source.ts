@@ -4,8 +4,8 @@ import type { Line } from '../proof/judge.ts'
 import type { Moment } from '../task.ts'
 
 /**
- * The items a window brought. Arrays run in list order and have the same length. The clock of `sent` and `received` counts the answers given
- * to the walk, from 1; what may come from a cache was sent at 0.
+ * The items that a window brought. The arrays run in list order and have the same length. The clock of `sent` and
+ * `received` counts the answers given to the walk, from 1; what may come from a cache was sent at 0.
  */
 export interface ItemsWindow extends ListAnswer {
   kind: 'items'
@@ -35,7 +35,7 @@ export interface NoWindow extends Pick<ListAnswer, 'skip' | 'asked' | 'sent' | '
 export type WindowAnswer = ItemsWindow | NoWindow
 
 export interface ReadOptions {
-  /** The answer must have been asked for after this call, or after `prefetch` named it: nothing else that was read ahead will do. */
+  /** The answer must be asked for after this call, or after `prefetch` named it: nothing else read ahead will do. */
   fresh?: boolean
   /** Fewer retries than configured, where failing is half expected. */
   maxRetries?: number
@@ -43,13 +43,13 @@ export interface ReadOptions {
 
 export interface WindowSource {
   read(skip: number, take: number, options?: ReadOptions): Promise<WindowAnswer>
-  /** The window joins no chain: a source may take its items in, but not as met. */
+  /** The window joins no chain: the source may take its items in, but not as met. */
   drop(window: ItemsWindow): void
-  /** Where the next windows will probably be asked for; a source may read them ahead, but none before the first has come. */
+  /** Says where the next windows probably lie; a source may read them ahead, but none before the first has come. */
   readAhead(skip: number, stride: number, take: number): void
   /**
-   * Windows that will probably be wanted fresh, and may be as old as this call: a source may ask for all of them at once.
-   * The next call takes back what was not read; an empty one does nothing else.
+   * Names windows that will probably be wanted fresh, and may be as old as this call: a source may ask for all of them
+   * at once. The next call takes back what was not read; an empty one does nothing else.
    */
   prefetch(windows: readonly { skip: number; take: number }[]): void
 }

@@ -1,5 +1,5 @@
-// A walk in the middle of equal createdAt, whose items may come in another order at every read: windows whose every anchor
-// is of the run that the chain ends with, and runs that are owed (docs/proof.md, "counted"): they are read again until the
+// A walk in the middle of equal createdAt, whose items may come in another order at every read: windows that show only
+// ties of the chain's last run, and runs that are owed (docs/proof.md, "counted"), which are read again until the
 // kernel has all of their ids.
 import { LARGEST_RUN } from '../proof/judge.ts'
 import type { Moment } from '../task.ts'
@@ -12,12 +12,12 @@ import { Search } from './search.ts'
 import type { ItemsWindow, WalkStep } from './source.ts'
 
 const ROUNDS = 3 * TRIES
-/** Fewer, where another run could not be proven already: then the walk is partial, and only the items matter; or where each shows the same. */
+/** Fewer rounds, where the walk is partial already, so that only the items matter; or where all show the same. */
 const ROUNDS_IN_DOUBT = 3
 
 /**
- * The overlap shows only the tie run of the chain's last item: reach back to before it, and count the run where that is
- * too far. False where the window is dropped and read anew from further back.
+ * The overlap shows only ties of the chain's last item: the walk reaches back to before their run, and counts the run
+ * where that is too far. False where the window was dropped, to be read anew from further back.
  */
 export function acceptTied(ongoing: OngoingWalk, window: ItemsWindow): boolean {
   const { reader, kernel } = ongoing
@@ -37,7 +37,7 @@ export function acceptTied(ongoing: OngoingWalk, window: ItemsWindow): boolean {
 }
 
 /**
- * Reads the run that is owed again, round after round, until it is counted; where it cannot be, the walk is in doubt. Its
+ * Reads the owed run again, round after round, until it is counted; where it cannot be, the walk is in doubt. The
  * windows are taken in without being met, because the list may have moved under them; the run is marked in the end.
  * `limit`: where the list ends, for a service that does not show it.
  */
@@ -56,7 +56,7 @@ export async function* payOwed(ongoing: OngoingWalk, limit: number | null = null
     const before = shown
     shown = found.lies === 'here' && found.isStill ? `${found.start} ${found.ids}` : `${round}`
     same = shown === before ? same + 1 : 1
-    // One that begins behind the run's end is another run of the same createdAt.
+    // A run that begins behind the counted one's end is another run of the same createdAt.
     const isIt = found.lies === 'here' && (count === null || found.start < count.end)
     const other = found.lies === 'here' && same > 1 ? found.otherUntil : null
     if (other !== null) search = new Search(other, { stride })
@@ -68,7 +68,7 @@ export async function* payOwed(ongoing: OngoingWalk, limit: number | null = null
   yield* markCounted(ongoing)
 }
 
-/** What seems to be the end of the list may be within a run: that is counted. Among items that are left out none can be. */
+/** What seems to be the end of the list may lie within a run: counts that, unless answers leave items out. */
 export async function* payAtEnd(ongoing: OngoingWalk, limit: number | null = null): Steps<void> {
   const { kernel, chain } = ongoing
   yield* markCounted(ongoing)
@@ -78,8 +78,8 @@ export async function* payAtEnd(ongoing: OngoingWalk, limit: number | null = nul
 }
 
 /**
- * Windows further up were read again last, and where a run comes in another order each time no later one shows what stood before it:
- * the floor is followed to the run that the list ends with, over what has been met.
+ * Leads the floor, over what has been met, to the run that the list ends with: windows further up were read again last,
+ * and where a run comes in another order each time no later window shows what stood before it.
  */
 async function* followFloor(ongoing: OngoingWalk): Steps<void> {
   const { reader, kernel, chain } = ongoing
@@ -94,17 +94,17 @@ async function* followFloor(ongoing: OngoingWalk): Steps<void> {
   }
 }
 
-/** Where the owed run begins: the chain ends with it, or with another one of the same createdAt, or with none. */
+/** Where the owed run begins: the chain may end with it, with another run of its createdAt, or with neither. */
 function startOfOwed({ kernel, chain: { tie, tail, end }, owedFrom }: OngoingWalk): number {
   const { owed, count } = kernel.state
   if (tie === null || tie.moment !== owed?.moment) return owedFrom
-  // The owed run is known by one of its items, which the chain's end shows where it holds all of the run.
+  // The chain's tail, where it holds all of the chain's last run, shows whether the owed run's member is among it.
   const inTail = tie.start - (end - tail.length)
   const isOther = inTail >= 0 && !tail.includes(owed.member, inTail)
   return isOther || (count !== null && tie.start >= count.end) ? owedFrom : tie.start
 }
 
-/** The ids of a run that was counted are met from now on. */
+/** Marks the ids of a run that was counted: they are met from now on. */
 export function* markCounted({ reader, kernel }: OngoingWalk): Generator<WalkStep, void> {
   const ids = kernel.takeCounted()
   for (const id of ids) reader.unmet.delete(id)
@@ -112,15 +112,15 @@ export function* markCounted({ reader, kernel }: OngoingWalk): Generator<WalkSte
 }
 
 /**
- * Where the run's first item lies: at `start`, with all `ids` that were seen (`isStill`: each once); behind the `read` items; or before them.
- * `otherUntil`: the index behind it where it was read whole without the item by which the owed run is known; else null.
+ * Where the run's first item lies: at `start`, with all `ids` seen (`isStill`: each once); behind the `read` items; or
+ * before. `otherUntil`: the index behind it, if it was read whole and without the owed run's member; else null.
  */
 type RunRead =
   | { lies: 'here'; start: number; ids: string; isStill: boolean; otherUntil: number | null }
   | { lies: 'further'; read: number }
   | { lies: 'before' }
 
-/** Reads the run once from `from` on, or until it is counted. */
+/** Reads the run once, from `from` on to its end, or until it is counted. */
 async function* readRun(ongoing: OngoingWalk, moment: Moment, from: number, limit: number | null): Steps<RunRead> {
   let skip = from
   let start = -1
@@ -133,13 +133,13 @@ async function* readRun(ongoing: OngoingWalk, moment: Moment, from: number, limi
     ...{ lies: 'here', start, ids: [...seen].join(), isStill: seen.size === items },
     otherUntil: seen.has(member) ? null : behind,
   })
-  // Behind the end of the list a service may give its last window again and again: nothing new then, window after window.
+  // Bounded: a service may give its last window again and again behind the end of the list, with nothing new in it.
   for (let windows = 0; windows < 20 + (4 * seen.size) / reader.largest; windows += 1) {
     if (seen.size > LARGEST_RUN || ongoing.requestsLeft < 0) break
     const { take: asked } = reader
     const answer = await readUpTo(reader, skip)
     if (typeof answer === 'number') {
-      // Where it begins is seen only from before what cannot be read.
+      // The run's beginning is seen only from in front of what cannot be read.
       if (start < 0 && answer === from && from > 0) return { lies: 'before' }
       skip = answer + 1
       continue
@@ -147,15 +147,15 @@ async function* readRun(ongoing: OngoingWalk, moment: Moment, from: number, limi
     if (answer === 'nothing') {
       if (start < 0) return { lies: 'before' }
       if (kernel.owed === undefined) return here()
-      // A refusal may be about the window: only behind one that reaches further nothing stands. And where fewer are asked for than answers
-      // hold, all of what stands there may be left out.
+      // A refusal may be about the window: it says that nothing stands there only behind an answer that reached
+      // further. And if fewer are asked for than answers hold, all that stands there may be left out.
       const isReached = (kernel.state.within?.reach ?? 0) > skip
       if (!isReached) await lookAt(reader, skip - 1)
       if (!isReached || Math.min(asked, reader.take) < reader.largest) await lookAt(reader, skip)
       return here()
     }
     const first = answer.moments.indexOf(moment)
-    // Cut before the run: it may begin with the next answer, which lies directly behind this one.
+    // The answer was cut before the run, which may begin with the next answer, directly behind this one.
     if (start < 0 && first < 0 && windows < TRIES) {
       reader.drop(answer)
       skip += answer.ids.length
@@ -163,7 +163,7 @@ async function* readRun(ongoing: OngoingWalk, moment: Moment, from: number, limi
     }
     if (start < 0 && (first < 0 || (first === 0 && windows === 0 && skip > 0))) {
       reader.drop(answer)
-      // What was met and is not of the run stands before it, for the walk has come no further.
+      // Items that were met and are not of the run stand before it, for the walk has come no further.
       const isFurther = first < 0 && !answer.met.includes(0)
       return isFurther ? { lies: 'further', read: skip + answer.ids.length - from } : { lies: 'before' }
     }
@@ -179,7 +179,7 @@ async function* readRun(ongoing: OngoingWalk, moment: Moment, from: number, limi
     skip += answer.ids.length
     if (kernel.owed === undefined || end >= 0) break
     if (limit !== null && skip >= limit) {
-      // Nothing comes from behind the end that would show it: an answer with room for more does.
+      // No answer from behind the end of the list will show that the run ends: one with room for more does.
       await lookAt(reader, skip - 1)
       break
     }

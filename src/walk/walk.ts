@@ -18,16 +18,16 @@ import type { Walk, WalkRequest } from './request.ts'
 import type { ItemsWindow, WindowSource } from './source.ts'
 import { acceptTied, markCounted, payOwed } from './ties.ts'
 
-// A list may have no end, so every way to go on is bounded: by `inVain` (attempts.ts) where answers bring nothing new, `requestsLeft`
-// (ongoing-walk.ts, counts items) where they always do, and `maxRequests` all together.
+// A list may have no end, so every way to go on is bounded: by `inVain` (attempts.ts) where answers bring nothing new,
+// by `requestsLeft` (ongoing-walk.ts, counts items) where they always do, and by `maxRequests` in all.
 
-/** The walk ends partial for these with what is left of the list unread. */
+/** For these reasons a walk ends partial with the rest of the list unread: that is swept. */
 const SWEPT = ['no-order', 'end-keeps-moving', 'no-progress']
 /** Steps forward over items that have been met double up to this many windows. */
 const LARGEST_STEP = 1024
 /** This many answers in no order at all end a walk. */
 const SCRAMBLED = 2
-/** Most requests of a closing lap, and for every window of the list in it. */
+/** Most requests of a closing lap, and how many more for every window that the list takes. */
 const LAP_REQUESTS = 40
 const LAP_REQUESTS_PER_WINDOW = 5
 
@@ -68,7 +68,7 @@ function whatIsSpent({ fruitless, windows, reader, request, requestsLeft }: Ongo
   return requestsLeft < 0 || fruitless > inVain(windows) ? 'no-progress' : null
 }
 
-/** A walk to the end of the list needs what follows its first window: asked for at once, by a guess at how much that holds. */
+/** A walk to the list's end needs its second window: asks for it at once, guessing how much the first one holds. */
 function guessAhead({ request, chain, reader, skip }: OngoingWalk): void {
   const { window, overlap } = request.settings
   const isWhole = request.reached === undefined && request.start === 0
@@ -96,11 +96,11 @@ async function* onWindow(ongoing: OngoingWalk, window: ItemsWindow): Steps<Onwar
   const isDirect = !beginning && window.skip === chain.end && window.met[0] === 0
   if (isDirect && (kernel.spoiled === null || reader.largest < 2 || reader.take < 2)) {
     if ((chain.filtered || ongoing.reachAhead > 2) && ongoing.forward() < chain.end) {
-      // A step forward has led there, past where an overlap may be shown.
+      // A step forward has led to the end of the chain, past where an overlap can be shown.
       reader.drop(window)
       return readAgain(ongoing)
     }
-    // No overlap was possible.
+    // No overlap was possible: the window may join by its place.
     const onward = yield* goOnBehind(ongoing, { first: window, byPlace: true })
     return onward === 'moved' ? await readAgain(ongoing) : onward
   }
@@ -108,14 +108,14 @@ async function* onWindow(ongoing: OngoingWalk, window: ItemsWindow): Steps<Onwar
   return yield* join(ongoing, { kind: 'window', window, follows: false })
 }
 
-/** Whether a window with something new in it is to be taken in; else it is dropped, and where the next one lies is known. */
+/** Whether a window with something new is to be taken in; else it is dropped, and the next one's place is known. */
 function mayJoin(ongoing: OngoingWalk, window: ItemsWindow): boolean {
   const { kernel, reader } = ongoing
   const seam = kernel.seam(window.handle)
   if (seam === 'tied' && !acceptTied(ongoing, window)) return false
   if (kernel.joins(window.handle)) return true
   if (seam !== 'none') {
-    // Where ties come in another order at every read, another answer may show more. If none does, the walk goes on, and is partial.
+    // Where ties come in another order at every read, another answer may show more. Else the walk goes on, partial.
     if (kernel.spoiled !== null || ongoing.unjoined >= TRIES) return true
     ongoing.unjoined += 1
   } else if (ongoing.chain.filtered && !ongoing.isLooking())
@@ -158,8 +158,8 @@ async function* join(ongoing: OngoingWalk, { window, follows }: Found): Steps<On
 }
 
 /**
- * Why the list may end with the window that was just taken in: it is `short`, or no overlap shows more; null where it goes on. `isFarthest`:
- * the one before ended with the chain's last item, too, and this one began as far down as an overlap allows.
+ * Why the list may end with the window just taken in: it is `short`, or no overlap shows more; null where it goes on.
+ * `isFarthest`: the one before ended with the chain's last item, too, and this one began as low as an overlap allows.
  */
 function looksLast(
   ongoing: OngoingWalk,
@@ -170,9 +170,9 @@ function looksLast(
   const { chain, reader, end, fruitless, request } = ongoing
   const count = window.ids.length
   const isFirst = earlier.last === null
-  // The answer does not reach the chain's last item. That may lie behind it; after some more tries it counts as deleted.
+  // The answer does not reach the chain's last item, which may lie behind it; after more tries it counts as deleted.
   if (lastOf(window).id !== chain.last?.id && fruitless <= 3 * request.settings.overlap + 10) return null
-  // A full answer shows what lies behind only if it begins far enough down: where one of two servers lags, it was read from further back.
+  // A full answer shows what lies behind only from far enough down: if one of two servers lags, it began further up.
   const isSpent = chain.last?.id === earlier.last?.id && (isFarthest || count < Math.min(window.asked, ongoing.page))
   // One item alone leaves no room for an overlap.
   if (isSpent || (count === 1 && window.asked > 1 && (follows || isFirst))) return 'no-overlap'
@@ -181,7 +181,7 @@ function looksLast(
   return count < window.asked && !goesOn && isSmall ? 'short' : null
 }
 
-/** Null where the walk goes on: more lies behind, or the list has moved. */
+/** Returns null where the walk goes on: more lies behind, or the list has moved. */
 async function* askForEnd(ongoing: OngoingWalk, byPlace: boolean): Steps<Onward> {
   const onward = yield* goOnBehind(ongoing, { byPlace: byPlace && !ongoing.chain.filtered })
   const ended = onward === 'moved' ? yield* endInMotion(ongoing) : onward
@@ -191,15 +191,15 @@ async function* askForEnd(ongoing: OngoingWalk, byPlace: boolean): Steps<Onward>
   return ongoing.reader.largest < 2 ? null : endIfSpent(ongoing)
 }
 
-/** Where the next window begins, and what is worth reading ahead. */
+/** Sets where the next window begins, and reads ahead what is worth it. */
 function advance(ongoing: OngoingWalk, window: ItemsWindow, earlier: ChainState): void {
   const { chain, request, reader } = ongoing
   ongoing.skip = ongoing.forward()
-  // Where pages are filtered, what an answer holds says little about how far it reached: half a window is the overlap.
+  // Where pages are filtered, the length of an answer says little about its reach: half a window is the overlap.
   if (chain.filtered)
     ongoing.skip = Math.max(ongoing.skip, window.skip + Math.min(ongoing.leap, Math.floor(window.asked / 2)))
   if (chain.last?.id === earlier.last?.id) {
-    // Nothing behind the chain's last item: thousands may have been inserted in front, so go forward in growing steps.
+    // The window showed nothing behind the last item: thousands may have come in front, so go on in growing steps.
     ongoing.skip += (ongoing.reachAhead - 1) * Math.max(1, window.ids.length - request.settings.overlap)
     ongoing.reachAhead = Math.min(ongoing.reachAhead * 2, LARGEST_STEP)
   } else {
@@ -214,8 +214,8 @@ function advance(ongoing: OngoingWalk, window: ItemsWindow, earlier: ChainState)
 }
 
 /**
- * The walk proves nothing any more, but items can still be taken in: what is left of the list is read by its indexes, once, past what brings
- * nothing, and no further than to where nothing stands.
+ * The walk proves nothing any more, but items can still be taken in: reads the rest of the list once, by its indexes,
+ * past positions that bring nothing, and no further than to where nothing stands.
  */
 async function* sweep(ongoing: OngoingWalk): Steps<void> {
   const { reader, request, chain } = ongoing
@@ -240,14 +240,14 @@ async function* sweep(ongoing: OngoingWalk): Steps<void> {
   }
 }
 
-/** Returns why it is in doubt what has moved meanwhile; null where it is not. */
+/** Returns why it is in doubt whether all that moved meanwhile was met; null where it is not in doubt. */
 async function* closingLap(ongoing: OngoingWalk): Steps<Lap['doubt']> {
   const { request, reader } = ongoing
   if (ongoing.firstWindow === null || request.lap === 'never' || request.lap === 'is-one' || ongoing.total === 0)
     return null
   if (request.lap === 'beyond-one-window' && (ongoing.total ?? 0) <= ongoing.firstWindow.ids.length) return null
-  // In a list in which things move, what moved while a lap took several answers may have passed it by: it is read again,
-  // until one answer shows all that moved since the lap before (sync/steps/front.ts).
+  // In a list in which things move, what moved while a lap took several answers may have passed it by: the lap is run
+  // again, until one answer shows all that moved since the lap before (sync/steps/front.ts).
   const moves = request.lap === 'unless-one-answer' || request.known?.order === 'updated_desc'
   let goal = ongoing.firstWindow
   for (let laps = 0; laps < TRIES; laps += 1) {
@@ -256,7 +256,7 @@ async function* closingLap(ongoing: OngoingWalk): Steps<Lap['doubt']> {
     const lap = yield* runLap(ongoing, { goal, moves }, Math.min(ongoing.requestsLeft, most))
     if (lap.doubt !== null || lap.first === null) return lap.doubt
     if (lap.isWhole) ongoing.front = lap.first.ids
-    // Where one of two servers lags it may have answered, and not shown what the other one had in front when the end was shown.
+    // The server that answered may lag, and not show what another one had in front when that showed the end.
     const isCounted = !ongoing.isCountable || request.isCounted?.(ongoing.total ?? 0) !== false
     if ((lap.isWhole || !moves) && isCounted) return null
     if (moves) goal = lap.first
@@ -271,7 +271,7 @@ interface Lap {
   isWhole: boolean
 }
 
-/** A walk of its own reads the head of the list again, until that is seen as `goal` showed it, or to the end of the list. */
+/** Reads the head of the list again, by a walk of its own, until it is seen as in `goal`, or to the list's end. */
 async function* runLap(
   ongoing: OngoingWalk,
   { goal, moves }: { goal: FirstWindow; moves: boolean },
@@ -283,7 +283,7 @@ async function* runLap(
   const isStill = !moves && isCreatedOrder(orderKept(order, request.known, settleMs).order)
   const head = new HeadAgain(goal, { overlap, isStill }, order, chain.newestInFirst)
   const source = new LapSource(reader)
-  // The end of the list may have made windows smaller. A large answer shows most, so the size of the first one is tried again.
+  // The end of the list may have made windows smaller, but a large answer shows most: tries the first one's size again.
   const window = Math.max(reader.take, goal.ids.length)
   const lap = walk(source, {
     settings: { window, overlap, settleMs, maxRequests },

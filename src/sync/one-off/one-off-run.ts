@@ -15,16 +15,16 @@ interface OneOffDone<T> {
   /** 0 where nothing fell short. */
   exitCode: number
   verdict?: Verdict
-  /** Where more than the run's own client has asked. */
+  /** Given where other clients than the run's own have asked, too. */
   traffic?: Traffic
 }
 
-/** Throws `mirror-missing` for work that makes no sense without a mirror: a run would make one. */
+/** Throws `mirror-missing` where there is no mirror: a run would make one, in which the work makes no sense. */
 export function requireMirror({ config }: Pick<RunContext, 'config'>): void {
   openReader(config.mirror.path).close()
 }
 
-/** The value of `work`. Throws what `openSession` and `openClient` throw, and, once the run's row is closed, what `bindRun` and `work` do. */
+/** Does `work`. Throws as `openSession` and `openClient`; and, after closing the run's row, as `bindRun` and `work`. */
 export async function runOneOff<T>(
   context: RunContext,
   command: OneOffCommand,

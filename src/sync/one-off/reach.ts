@@ -8,7 +8,7 @@ import type { RunContext } from '../context.ts'
 import { madeUpId, USUAL_ID } from '../steps/deletions.ts'
 
 type ReachAnswer =
-  /** `firstId`: of the listed task; null where there is none, or none that may be asked for. `items`: at most 1 was asked for. */
+  /** `firstId`: the listed task's; null if there is none, or none that may be asked for. `items`: 1 was asked for. */
   | { kind: 'ok'; items: number; firstId: string | null }
   | Said
   | { kind: 'key-refused'; error: MirrorError }
@@ -22,17 +22,17 @@ export interface Said {
 
 export interface Reached {
   list: ReachAnswer
-  /** null where it was not asked for, because nothing was listed. */
+  /** Null where no task was asked for, because the list was not answered. */
   get: ReachAnswer | null
-  /** Of the service's clock; null where no answer had a Date. */
+  /** How the service's clock and this machine's differ; null where no answer had a Date. */
   skew: Skew | null
-  /** Of the question to the list. */
+  /** For the question to the list. */
   tookMs: number
 }
 
-/** For one question, from connecting to the last byte. */
+/** The most time for one question, from connecting to the last byte. */
 const MOST_MS = 10_000
-/** Of the answer with one task. */
+/** The most bytes of the answer with one task. */
 const MOST_BYTES = 64 * 1024 * 1024
 
 interface Seen extends Decoded {

@@ -6,12 +6,12 @@ import type { RunContext } from '../context.ts'
 import { askForTask, checkAccount, foundStep, isFound } from '../steps/details.ts'
 import { runOneOff } from './one-off-run.ts'
 
-/** Why the mirror does not hold what the service answers; else null. Throws `service-failing`, and as `runOneOff`. */
+/** Returns why the mirror lacks what the service answers, or null. Throws `service-failing`, and as `runOneOff`. */
 export function refreshTask(context: RunContext, id: string): Promise<string | null> {
   return runOneOff<string | null>(context, 'get', async (run) => {
     const detail = await askForTask(run, id)
     if (!isFound(detail)) return { value: absent(id, detail.answer), exitCode: EXIT.partial }
-    // With another key one task that the mirror does not hold says nothing of whose it is.
+    // With another key, one task that the mirror does not hold does not tell whose it is.
     if (run.account.hasOtherKey) await seeAccount(run)
     await checkAccount(run, detail)
     const [taken] = await run.writer.takeDetails([foundStep(detail, true)], run.now())
@@ -25,7 +25,7 @@ export function refreshTask(context: RunContext, id: string): Promise<string | n
   })
 }
 
-/** What an answer without a task says; throws where it is no answer to the question at all. */
+/** What an answer without a task says; throws where it does not answer the question at all. */
 function absent(id: string, answer: Answer<unknown>): string {
   if (answer.kind === 'failed') {
     throw new MirrorError('service-failing', `The service fails to answer for the task ${id}: ${answer.message}`, {

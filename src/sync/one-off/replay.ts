@@ -1,4 +1,4 @@
-// `rejected --replay`: set-aside items asked for by id; those without, or gone, are read from their text.
+// `rejected --replay`: asks for set-aside items by id; those without an id, or gone, are read from their text.
 import { EXIT } from '../../errors.ts'
 import type { WaitingItem } from '../../mirror/tables/set-aside.ts'
 import { seeList } from '../account.ts'
@@ -21,7 +21,7 @@ export interface ReplayResult {
 
 const BATCH = 100
 
-/** Throws `mirror-missing` and what `runOneOff` throws. What was taken in before an error or a signal stays taken in. */
+/** Throws `mirror-missing`, and as `runOneOff`. What was taken in before an error or a signal stays taken in. */
 export async function replaySetAside(context: RunContext): Promise<ReplayResult> {
   requireMirror(context)
   return runOneOff(context, 'rejected', async (run) => {
@@ -53,7 +53,7 @@ async function askFor(run: Run, items: WaitingItem[]): Promise<Set<WaitingItem>>
   const answered = new Set<WaitingItem>()
   const ids = [...new Set(items.flatMap(({ taskId }) => taskId ?? []))]
   if (ids.length === 0) return answered
-  // The waiting ids may all be other tasks' by now, so they cannot identify the account.
+  // The waiting ids may all belong to other tasks by now, so they cannot identify the account.
   await seeList(run)
   await forEachConcurrently(ids, run.config.service.concurrency, async (taskId) => {
     if (!(await refetch(run, taskId))) return
@@ -68,7 +68,7 @@ async function refetch(run: Run, taskId: string): Promise<boolean> {
   const { writer, now } = run
   const detail = await askForTask(run, taskId)
   if (detail.answer.kind !== 'ok') return false
-  // What does not fit is set aside already: handing it on would set it aside once more.
+  // An item that does not fit is set aside already: handing it on would set it aside once more.
   if (!isFound(detail) || detail.answer.value.taskId !== taskId) {
     await writer.dropDetail(detail.answer.value.handle)
     return false

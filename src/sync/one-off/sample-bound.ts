@@ -3,7 +3,7 @@
 const CONFIDENCE = 0.95
 const STEPS = 60
 
-/** Share (0 to 1) of all that differ at most, at 95 %, by `bad` of `sampled`; exact where all were sampled. */
+/** At 95 %, at most this share (0 to 1) of `all` differs, as `bad` of `sampled` do; exact where all were sampled. */
 export function shareAtMost(sampled: number, bad: number, all: number): number {
   if (sampled === 0 || bad >= sampled) return 1
   if (sampled >= all) return bad / sampled

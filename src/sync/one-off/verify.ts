@@ -31,16 +31,16 @@ export interface ServiceVerified {
   notCompared: string[]
   /** The service answers, but with no task. */
   missing: { id: string; answer: string }[]
-  /** The service did not answer to the point. */
+  /** The service gave no usable answer. */
   unanswered: { id: string; answer: string }[]
-  /** The share, 0 to 1, of all live tasks that is not as the service has it at most, at 95 %, as far as the sample tells. */
+  /** At most this share (0 to 1) of all live tasks differs from the service's, at 95 %, as far as the sample tells. */
   differAtMost: number
   total: {
     /** Tasks in the list; null where its end cannot be proven. */
     service: number | null
     /** Live tasks of the mirror. */
     mirror: number
-    /** Of these, those that the list shows no more and that are found by id. */
+    /** Of these, those that the list no longer shows, but that are found by id. */
     hidden: number
     /** Items of the list that are set aside. */
     setAside: number
@@ -100,7 +100,7 @@ function problemsOf({ different, missing, unanswered, total }: Omit<ServiceVerif
   return all.filter((problem) => problem !== false)
 }
 
-/** The number of tasks, and with the first window whether the account is still the same; `unread`: that the list cannot be read at all. */
+/** Counts the tasks, and checks the account by the first window. `unread`: why the list cannot be read at all. */
 async function countTasks(run: Run): Promise<{ service: number | null; why: string; unread?: string }> {
   const asker = new Asker(run, MOST_FOR_TOTAL)
   try {
@@ -114,7 +114,7 @@ async function countTasks(run: Run): Promise<{ service: number | null; why: stri
     await run.writer.dropWindow(handle)
     const past = await findPastEnd(asker, start)
     const { total, atLeast, why } = await findTotal(asker, start, past, run.facts.total ?? null)
-    // A page that is filtered hides how many there are.
+    // Where pages are filtered, nothing tells how many there are.
     if (run.facts.filtered_pages === true) return { service: null, why: 'items are dropped from pages after paging' }
     return { service: total, why: total === null ? `at least ${atLeast}: ${why}` : why }
   } catch (error) {

@@ -17,7 +17,7 @@ export interface Finding {
 
 export const untold = (seen: string): Finding => ({ value: null, seen })
 
-/** "HTTP 404, statusCode 404: Task not found", and what stands for it in a few words. */
+/** A reply in a few words, such as "HTTP 404, statusCode 404"; `seen`: its message, such as "Task not found". */
 export function describeReply(reply: ProbeAnswer<Decoded>): Finding {
   if (reply.kind === 'failed') return untold(`${httpOf(reply.httpStatus)} again and again: ${reply.message}`)
   if (reply.kind === 'key-refused') return untold(`${httpOf(reply.httpStatus)}: ${reply.message}`)
@@ -33,7 +33,7 @@ export function describeReply(reply: ProbeAnswer<Decoded>): Finding {
 
 const httpOf = (status: number | null): string => (status === null ? 'no answer' : `HTTP ${status}`)
 
-/** `ids` are those of the list with the key. */
+/** `ids`: those of the list that was read with the key. */
 export function listKeyFinding(reply: ProbeAnswer<Summary>, ids: string[]): Finding {
   if (reply.kind === 'key-refused') return { value: true, seen: `${httpOf(reply.httpStatus)} without the key` }
   if (reply.kind !== 'ok') return untold(`without the key: ${describeReply(reply).value ?? describeReply(reply).seen}`)
@@ -44,7 +44,7 @@ export function listKeyFinding(reply: ProbeAnswer<Summary>, ids: string[]): Find
   return untold('without the key the list holds other tasks')
 }
 
-/** `reply` is that to an id which the list has just shown. */
+/** `reply`: the one for an id that the list has just shown. */
 export function detailKeyFinding(reply: ProbeAnswer<Decoded>): Finding {
   if (reply.kind === 'key-refused') return { value: true, seen: `${httpOf(reply.httpStatus)} without the key` }
   if (reply.kind === 'failed') return untold(`without the key: ${describeReply(reply).seen}`)
@@ -53,7 +53,7 @@ export function detailKeyFinding(reply: ProbeAnswer<Decoded>): Finding {
   return { value: true, seen: `a listed task is not given without the key: ${describeReply(reply).value}` }
 }
 
-/** `isReordered`: of two reads of the same window. */
+/** `isReordered`: two reads of the same window showed another order. */
 export function orderFinding({ order, windows }: Observations, isReordered: boolean, settleMs: number): Finding {
   const shown = orderShown({ ...order, unstable: order.unstable || isReordered }, settleMs)
   const pairs = `${order.pairs} neighbouring pairs in ${windows} windows`
@@ -97,7 +97,7 @@ export function capFinding(cap: Cap, { take, larger }: Start, limit: number): Fi
   return { value: words[cap.kind], seen: cap.why }
 }
 
-/** `asked` is what take 1001 was answered with; null where it was not asked. */
+/** `asked`: the answer to take 1001; null where that was not asked. */
 export function beyondFinding(asked: ProbeAnswer<Summary> | null, start: Start, total: Total): Finding {
   if (asked === null) {
     const seen = `take ${start.larger?.take} is not answered already`
@@ -130,7 +130,7 @@ export function wholeFinding({ tasks, hasFinal, missing, differing }: ComparedFo
   return { value: true, seen: `${many}, all equal` }
 }
 
-/** `judged` is what the evidence came to. */
+/** `judged`: what the evidence was found to show. */
 export function timeframeFinding(
   { tasks, afterCreated, ended, nearCompleted }: TimeframeEvidence,
   judged: boolean | null,

@@ -1,6 +1,6 @@
-// Asks for `probe`: with and without the key, within a bound on requests, and keeps what every answer shows beside its
-// own question: order, clock, compression, limits. What it was answered with is read by the writer's thread: no content
-// holds up this one. Judges nothing.
+// Asks for `probe`, with and without the key, within a bound on requests, and keeps what every answer shows beside its
+// own question: order, clock, compression, limits. The writer's thread reads the answers, so that no content holds up
+// this one. Judges nothing.
 import { skewOf } from '../../clock.ts'
 import { isMirrorError, type MirrorError } from '../../errors.ts'
 import type { ResponseInfo } from '../../service/response-info.ts'
@@ -12,30 +12,30 @@ import type { ParsedDetail } from '../writer/details-intake.ts'
 import type { ParsedList } from '../writer/writing.ts'
 import { noTimeframes, noteTimeframes } from './timeframe.ts'
 
-/** An answer, or that the service wants a key, or another one. */
+/** An answer; or the service wants a key, or another one. */
 export type ProbeAnswer<T> =
   | Answer<T>
   | { kind: 'key-refused'; httpStatus: number | null; message: string; error: MirrorError }
 
 interface AskOptions<T> {
   withoutKey?: boolean
-  /** Has the answer before the writer forgets it; true: it is not to. */
+  /** Gets the answer before the writer forgets it; true: the writer is to keep it. */
   use?(parsed: T): Promise<boolean>
 }
 
-/** What answers show whatever was asked. */
+/** What answers show, whatever was asked. */
 export class Observations {
   readonly order = noEvidence()
   windows = 0
   readonly timeframes = noTimeframes()
   /** The service's clock less this machine's, ms, one per answer with a Date header. */
   readonly skews: number[] = []
-  /** Successful answers. */
+  /** Number of successful answers. */
   answers = 0
   readonly codings = new Set<string>()
   readonly limits = new Set<string>()
 
-  /** `now`: when it had come, epoch ms. */
+  /** `now`: when the answer had come, epoch ms. */
   noteAnswer({ serviceDate, startedAt }: Ok<unknown>, now: number): void {
     this.answers += 1
     if (serviceDate !== null) this.skews.push(skewOf(serviceDate, startedAt, now).aheadMs)
@@ -54,7 +54,7 @@ export class Observations {
   }
 }
 
-/** One request: how it is sent, and how the writer is told to forget what an answer held; `discard` is for what is no answer. */
+/** One request: how it is sent, and how the writer forgets what the answer held; `discard` is for what is no answer. */
 interface Question<T> extends AskOptions<T> {
   send(client: Service, options: { maxRetries: number; discard(parsed: T): void }): Promise<Answer<T>>
   drop(parsed: T): Promise<void>
@@ -67,19 +67,19 @@ export class Asker implements Pager {
   readonly #most: number
   #first: ParsedList | null = null
 
-  /** `most`: requests that may be sent, retries included. `keyless`: a client without the key; null where there is no key. */
+  /** `most` requests may be sent, retries included. `keyless`: a client without the key; null where there is no key. */
   constructor(run: Run, most: number, keyless: Service | null = null) {
     this.#run = run
     this.#keyless = keyless ?? run.service
     this.#most = most
   }
 
-  /** The first answer to a window at 0; null before there is one. Held by the writer until it is dropped there. */
+  /** The first answer to a window at 0; null before there is one. The writer holds it until it is dropped. */
   first(): ParsedList | null {
     return this.#first
   }
 
-  /** With the key that the run has: what refuses it ends the run. */
+  /** Asks with the run's key: an answer that refuses it ends the run. */
   async read(skip: number, take: number): Promise<Seen> {
     const isFirst = skip === 0 && this.#first === null
     const use = async ({ handle, ids }: ParsedList): Promise<boolean> => {
@@ -113,7 +113,7 @@ export class Asker implements Pager {
     })
   }
 
-  /** Asks for a task that the writer compares: whether it differs from the list; null where it is not given. */
+  /** Asks for a task that the writer is comparing. Whether it differs from the list; null where it is not given. */
   async compare(id: string): Promise<boolean | null> {
     let differs: boolean | null = null
     const use = async ({ handle, taskId }: ParsedDetail): Promise<boolean> => {
@@ -124,7 +124,7 @@ export class Asker implements Pager {
     return differs
   }
 
-  /** Has the tasks `ids`, which the writer compares, read from the start of the list again; those that were listed. */
+  /** Reads the start of the list again for the tasks `ids`, which the writer is comparing; returns those listed. */
   async compareAgain(ids: string[], take: number): Promise<string[]> {
     let listed: string[] = []
     const use = async ({ handle }: ParsedList): Promise<boolean> => {
@@ -135,7 +135,7 @@ export class Asker implements Pager {
     return listed
   }
 
-  /** Of both clients. */
+  /** Of both clients together. */
   traffic(): Traffic {
     const one = this.#run.service.traffic()
     if (this.#keyless === this.#run.service) return one
@@ -153,7 +153,7 @@ export class Asker implements Pager {
     const { service, now } = this.#run
     const left = this.#most - this.traffic().requests
     if (left < 1) throw new OutOfRequests()
-    // Without a first answer there is no probe; later ones are worth less.
+    // Without a first answer there is no probe; later answers are worth fewer retries.
     const maxRetries = Math.min(this.observed.answers === 0 ? 3 : 1, left - 1)
     const discard = (parsed: T): void => void drop(parsed).catch(() => undefined)
     try {

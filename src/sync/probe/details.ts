@@ -9,7 +9,7 @@ import type { Asker } from './asker.ts'
 export interface DetailFindings {
   detailNeedsKey: Finding
   listWhole: Finding
-  /** What is known of list and detail with what the comparison has shown; null where nothing was compared. */
+  /** What is known of list and detail, this comparison included; null where nothing was compared. */
   forms: Forms | null
   notFound: Finding
   badId: Finding
@@ -42,7 +42,7 @@ export async function askAboutDetails(
     if (differs !== null) given.push(id)
     if (differs === true) differing.push(id)
   }
-  // What differs is read a second time both ways: a task may have changed in between.
+  // What differs is read a second time, in the list and by id: a task may have changed in between.
   if (differing.length > 0) for (const id of await asker.compareAgain(differing, page.count)) await asker.compare(id)
   const shown = await run.writer.comparedForms()
   return {

@@ -1,4 +1,4 @@
-// `probe`: answers by observation what the interface leaves open, in 60 requests at most. Keeps their sequence.
+// `probe`: finds out by observation what the interface leaves open, in 60 requests at most. Has their sequence.
 import { EXIT } from '../../errors.ts'
 import { type Facts, formsOf } from '../../mirror/tables/facts.ts'
 import type { ResponseInfo } from '../../service/response-info.ts'
@@ -80,7 +80,7 @@ interface ProbeDone {
 export const MOST_REQUESTS = 60
 const SPENT = `not asked: the ${MOST_REQUESTS} requests of a probe were used up`
 
-/** Throws `key-refused`, `service-failing` or `service-refused` where no list can be had, and what `runOneOff` throws. */
+/** Throws `key-refused`, `service-failing` or `service-refused` where no list can be had, and as `runOneOff`. */
 export async function probeService(context: RunContext): Promise<ProbeDone> {
   let asker: Asker | null = null
   const onResponse = (facts: ResponseInfo) => asker?.observed.noteResponse(facts)
@@ -101,7 +101,7 @@ export async function probeService(context: RunContext): Promise<ProbeDone> {
 async function probe(run: Run, asker: Asker, hasKey: boolean): Promise<ProbeDone> {
   const { now, config } = run
   const askedAt = now()
-  /** `otherwise` where the requests are used up before the question is answered. */
+  /** Returns `otherwise` where the requests are used up before the question is answered. */
   const ask = async <T>(phase: string, otherwise: T, work: () => Promise<T>): Promise<T> => {
     run.progress.set({ phase: `probe: ${phase}`, requests: asker.traffic().requests })
     try {
@@ -174,14 +174,14 @@ function provenFacts(run: Run, cap: Cap, total: Total, { listWhole, forms }: Det
   if (cap.kind === 'filtered') facts.filtered_pages = true
   if (typeof listWhole.value === 'boolean') facts.list_whole = listWhole.value
   Object.assign(facts, fieldFacts(forms ?? formsOf(run.facts), run.facts))
-  // Once there is one, walks keep it in step with what the mirror has taken in, and a newer one would mislead them.
+  // Walks keep a known total in step with what the mirror has taken in: a newer one would mislead them.
   if (total.total !== null && total.lastId !== null && run.facts.total === undefined) {
     Object.assign(facts, { total: total.total, last_id: total.lastId })
   }
   return facts
 }
 
-/** The start of the list; it shows the account, too. */
+/** Reads the start of the list, which shows the account, too. */
 async function readFirst(run: Run, asker: Asker): Promise<{ start: Start; page: ParsedList }> {
   const start = await readStart(asker)
   if ('kind' in start) throw unlisted(start)

@@ -2,7 +2,7 @@
 import type { TimeframeFinding } from '../../mirror/tables/facts.ts'
 import type { WindowMoments } from '../writer/window-reads.ts'
 
-/** Every task once, however often it was listed. */
+/** Counts every task once, however often it was listed. */
 export interface TimeframeEvidence {
   ids: Set<string>
   tasks: number
@@ -12,9 +12,9 @@ export interface TimeframeEvidence {
 }
 
 const NEAR_MS = 86_400_000
-/** Fewer tasks say nothing. */
+/** Fewer tasks than this say nothing. */
 const LEAST = 20
-/** Shares from which on it reads as a moment: a few tasks may be odd, or late by more than a day. */
+/** From these shares on it reads as a moment: a few tasks may be odd, or late by more than a day. */
 const MOSTLY_AFTER = 0.95
 const MOSTLY_NEAR = 0.9
 
@@ -37,7 +37,7 @@ export function noteTimeframes(evidence: TimeframeEvidence, ids: readonly string
   })
 }
 
-/** What the evidence comes to; null where there is too little of it. */
+/** What the evidence shows; null where there is too little of it. */
 export function judgeTimeframe({
   tasks,
   afterCreated,

@@ -4,14 +4,14 @@ import { forEachConcurrently } from '../concurrently.ts'
 import type { Run } from '../context.ts'
 import type { ParsedList } from '../writer/writing.ts'
 
-/** The walk beside which a window is read: its number, so that what was looked up ahead for it stays, and who watches its list. */
+/** The walk beside which a window is read: with its number, what was looked up ahead for that walk stays valid. */
 export interface WalkBeside {
   walkId: number
   /** Called with every answer before any of it is taken in. */
   onParsed?: ((parsed: ParsedList) => Promise<void>) | undefined
 }
 
-/** Takes in what the window shows. */
+/** Asks for the window, and takes in what it shows. */
 export async function readBeside(run: Run, { skip, take }: Window, beside?: WalkBeside): Promise<Answer<ParsedList>> {
   const { service, writer, account, now } = run
   const answer = await service.list({ skip, take }, (raw) => writer.parseList(raw))
@@ -19,15 +19,15 @@ export async function readBeside(run: Run, { skip, take }: Window, beside?: Walk
   const { handle, ids } = answer.value
   await beside?.onParsed?.(answer.value)
   const viewed = await writer.view(handle, beside?.walkId ?? 0)
-  // No item says nothing of whose it is.
+  // An empty window does not tell whose it is.
   if (ids.length > 0) await account.saw(viewed)
   await writer.takeIn({ handle, walkId: null, skip, readAt: answer.startedAt, now: now() })
   return answer
 }
 
 /**
- * Takes the windows in, side by side, as many as `service.concurrency` and `service.maxBytesInFlight` allow for items of
- * `itemBytes`. What is not answered is passed over.
+ * Takes the windows in, side by side, as many as `service.concurrency` and `service.maxBytesInFlight` allow for items
+ * of `itemBytes`. Windows that are not answered are passed over.
  */
 export async function readWindows<Wanted extends Window>(
   run: Run,

@@ -1,5 +1,5 @@
-// Whether the list is a summary: a few tasks are asked for by id and compared with their listed form. What differs is read
-// again both ways, so that a task which just changed teaches nothing. Judges nothing itself (mirror/forms/forms.ts).
+// Whether the list is a summary: a few tasks are asked for by id and compared with their listed form. What differs is
+// read again both ways, so a task that just changed teaches nothing. mirror/forms/forms.ts judges.
 import { ageOf } from '../../clock.ts'
 import { isMirrorError } from '../../errors.ts'
 import { pathText } from '../../mirror/forms/differences.ts'
@@ -7,13 +7,13 @@ import type { SummaryField } from '../../mirror/forms/forms.ts'
 import type { Run } from '../context.ts'
 import { askForTask, type DetailAnswer, type FoundDetail, failedStep, foundStep, isFound } from './details.ts'
 
-/** Tasks of a full walk, and one more for every ten windows. */
+/** So many tasks of a full walk are compared, and one more for every ten windows. */
 const SAMPLE = 6
-/** Until so many were compared, compare new or changed tasks of any walk; until one final was, known ones too. */
+/** Until so many were compared, new or changed tasks of any walk are; until one final task was, known ones, too. */
 const EVIDENCE = { final: 4, open: 2 }
-/** Of those that show less than the mirror holds; and of those in which the list is known to show something else. */
+/** So many are compared of those that show less than the mirror holds, and of those that a summary replaces. */
 const DOUBTED = 3
-/** Windows that are read again at most. */
+/** At most so many windows are read again. */
 const MOST_WINDOWS = 8
 
 /** Chooses what walks of this run are to keep for the comparison. */
@@ -40,11 +40,11 @@ export async function beginComparison(run: Run): Promise<void> {
 /**
  * Asks for the chosen tasks by id, learns from them, takes them in, and owes the details that follow.
  *
- * `isTold`: whether it is known now what the list shows of a task. It is not where the service refuses the key for
- * single tasks, where what differs could not be listed again, where as many final tasks (open ones, where there are no final ones) as are
- * found by id, or more, are listed again and not found, and where none was ever compared, or only open ones although final ones were chosen.
- * `isMore`: a field that had said nothing of a task's state says something now: the walks before have passed over its
- * changes.
+ * `isTold`: whether it is known by now what the list shows of a task. It is not where the service refuses the key for
+ * single tasks; where what differs could not be listed again; where of the final tasks (of open ones, if none is final)
+ * at least as many are listed again and not found by id as are found; and where none was ever compared, or only open
+ * ones although final ones were chosen.
+ * `isMore`: a field that had said nothing of a task's state says something now: earlier walks passed over its changes.
  */
 export async function compareWithDetails(run: Run): Promise<{ isTold: boolean; isMore: boolean }> {
   const { writer, now } = run
@@ -68,8 +68,8 @@ export async function compareWithDetails(run: Run): Promise<{ isTold: boolean; i
       )
       gone = again.gone
       await askFor(run, again.listed, { latest, failed })
-      // What is not listed again may just have been deleted; what could not be listed again teaches nothing. Of open ones some services tell
-      // nothing by id: the final ones count, where there are any.
+      // What is not listed again may just have been deleted; what could not be listed again teaches nothing. Some
+      // services tell nothing of open tasks by id: the final ones count, where there are any.
       const finals = new Set(sampled.flatMap(({ id, isFinal }) => (isFinal ? [id] : [])))
       const counts = (id: string): boolean => finals.size === 0 || finals.has(id)
       const silent = again.listed.filter((id) => counts(id) && !latest.has(id)).length
@@ -86,9 +86,9 @@ export async function compareWithDetails(run: Run): Promise<{ isTold: boolean; i
         { fields: learned.summary_fields.map(({ path }) => pathText(path)).join(', ') },
         'The list is a summary',
       )
-    // What the list no longer shows, only its detail tells of.
+    // Only its detail tells of a task that the list no longer shows.
     const steps = [...latest.values()].map((detail) => foundStep(detail, gone.has(detail.taskId)))
-    // What the list shows of a task that could not be compared is not taken for the whole of it.
+    // Where a task could not be compared, what the list shows of it is not taken for the whole.
     for (const detail of failed.values()) if (!latest.has(detail.taskId)) steps.push(failedStep(detail, 'detail', true))
     if (steps.length > 0) await writer.takeDetails(steps, now())
   }
@@ -99,7 +99,7 @@ export async function compareWithDetails(run: Run): Promise<{ isTold: boolean; i
   return { isTold, isMore: !before.isSubsetOf(differingPaths(run)) }
 }
 
-/** Of a summary most tasks are held otherwise than the list shows them: one is enough, in the place of another. */
+/** With a summary most tasks are held otherwise than listed: one of them is enough, in the place of another task. */
 function otherwiseOf(summary: SummaryField[]): number {
   return summary.some(({ how }) => how === 'replaced') ? DOUBTED : Math.min(1, summary.length)
 }
@@ -110,26 +110,26 @@ function differingPaths({ facts }: Run): Set<string> {
   return new Set(fields.map(({ path }) => pathText(path)))
 }
 
-/** The last answer of each, where it brought the task; and where it failed. */
+/** By id, the last answer that brought the task; and the last answer, if that failed. */
 interface Compared {
   latest: Map<string, FoundDetail>
   failed: Map<string, DetailAnswer>
 }
 
 /**
- * Notes their details, the later ones in place of those before. `unclear`: the ids without one, or whose detail differs from
- * the list.
+ * Asks for `ids` and notes their details, later ones in place of earlier ones. `unclear`: the ids without a detail, or
+ * with one that differs from the list.
  */
 async function askFor(run: Run, ids: string[], { latest, failed }: Compared) {
   const { writer } = run
   const unclear: string[] = []
-  // The key may be good for the list alone: what that shows is kept.
+  // The key may be good for the list alone: what the list shows is kept.
   const unlessRefused = (error: unknown): null => {
     if (!isMirrorError(error, 'key-refused')) throw error
     return null
   }
   const ask = (id: string) => askForTask(run, id).catch(unlessRefused)
-  // One first, for the key; then side by side, so that a run with little time comes to the end of them.
+  // One first, to try the key; then side by side, so that a run with little time gets through them.
   const details = await Promise.all(ids.slice(0, 1).map(ask))
   if (!details.includes(null)) details.push(...(await Promise.all(ids.slice(1).map(ask))))
   const isKeyRefused = details.includes(null)
@@ -155,8 +155,8 @@ async function askFor(run: Run, ids: string[], { latest, failed }: Compared) {
 }
 
 /**
- * Reads the windows around where they were met, as many as that is worth. `listed`: the ids that were found there; `gone`:
- * those that were not; `isRead`: false where the service did not give one of the windows.
+ * Reads again the windows around where `tasks` were met, as many as that is worth. `listed`: the ids that were found
+ * there; `gone`: those that were not; `isRead`: false where the service did not give one of the windows.
  */
 async function listAgain(run: Run, tasks: { id: string; place: number }[]) {
   const { writer, service, config } = run
@@ -169,7 +169,7 @@ async function listAgain(run: Run, tasks: { id: string; place: number }[]) {
     if (next === undefined) break
     const skip = Math.max(0, next.place - Math.floor(take / 2))
     const answer = await service.list({ skip, take }, (raw) => writer.parseList(raw))
-    // Perhaps for its size: some services refuse windows of more than so many.
+    // Perhaps refused for its size: some services refuse windows of more than so many items.
     if (answer.kind === 'refused' && take > 1) {
       take = Math.ceil(take / 2)
       continue

@@ -1,5 +1,5 @@
-// Deletions on proof (design.md 6.5): candidates are asked for by id twice, between witnesses (look-ups.ts), against what the
-// service answers to a made-up id. Tombstones are asked for again, in case there was no deletion.
+// Deletions on proof (design.md 6.5): candidates are asked for by id twice, between witnesses (look-ups.ts), and
+// compared with the answer to a made-up id. Tombstones are asked for again, in case there was no deletion.
 import { setTimeout as delay } from 'node:timers/promises'
 import { MirrorError } from '../../errors.ts'
 import type { Answer, Decoded } from '../../service/service.ts'
@@ -9,15 +9,15 @@ import type { ParsedAnswer } from '../writer/writing.ts'
 import { askForAll, askForTask, countedAs, dueBy, failedStep, isFound } from './details.ts'
 import { callWitnesses, inAnySequence, lookUp, type Witnesses } from './look-ups.ts'
 
-/** Candidates that are decided together: as many look-ups are lost where a run is killed. */
+/** Candidates that are decided together: where a run is killed, as many look-ups are lost. */
 const ROUND = 500
-/** More than this that are not found are worth a pause before they are asked for again. */
+/** If more than this are not found, there is a pause before they are asked for again. */
 const MANY = 10
-/** Tombstones asked for at once; only where one of them was found, more are. */
+/** Tombstones asked for at once; more are only where one of them was found. */
 const TOMBSTONES = 100
 
 export interface DeletionsResult {
-  /** Candidates that were not decided because there are more than may go without being asked. */
+  /** Candidates that were not decided, because there are more than may be deleted without permission. */
   refused: number
   /** Candidates that stay owed. */
   undecided: number
@@ -31,7 +31,7 @@ export function notFoundShape(answer: Answer<ParsedAnswer>): string | null {
   return answer.value.hasPayload ? null : `http 200, envelope ${answer.value.statusCode}, no item`
 }
 
-/** The form of most ids, where no other is known. */
+/** The form of most ids, used where no other is known. */
 export const USUAL_ID = '00000000-0000-4000-8000-000000000000'
 
 /** An id of the same form: every letter and digit replaced at random within its own kind. `random` gives 0 to 1. */
@@ -48,14 +48,14 @@ export function madeUpId(like: string, random: () => number): string {
     .join('')
 }
 
-/** Whether so many deletions need to be allowed. Pure. */
+/** Whether so many deletions need permission. Pure. */
 export function isMassDelete(candidates: number, live: number, fraction: number, minimum: number): boolean {
   return candidates > minimum && candidates > live * fraction
 }
 
 /**
- * Decides the candidates that are owed. `witnesses` gives tasks that this run has just met; there is none where the list
- * is empty, and then only `allowMassDelete` together with `listIsEmpty` (asked a second time) lets anything be marked deleted.
+ * Decides the candidates that are owed. `witnesses`: tasks that this run has just met. There are none where the list is
+ * empty; then only `allowMassDelete` with `listIsEmpty`, which asks again, lets anything be marked deleted.
  */
 export async function decideDeletions(
   run: Run,
@@ -92,8 +92,8 @@ export async function decideDeletions(
 }
 
 /**
- * Where so many would be refused, the list may just show other tasks than it did: whatever is found by id is no candidate. Twice as
- * many are asked for at a time, while most are found: where they are really deleted, few look-ups tell.
+ * Where so many would be refused, the list may just show other tasks than it did: what is found by id is no candidate.
+ * Asks for twice as many each time while most are found: where they are really deleted, few look-ups tell.
  */
 async function findHidden(run: Run, isMass: () => Promise<boolean>): Promise<void> {
   const ids = await run.writer.due('candidate', dueBy(run))
@@ -109,7 +109,7 @@ async function findHidden(run: Run, isMass: () => Promise<boolean>): Promise<voi
 
 /**
  * Looks `ids` up twice, the second time in another sequence and, where many were not found, at least
- * `sync.deletionPauseMs` later: what is found neither time is gone. False where the look-up cannot be believed: then
+ * `sync.deletionPauseMs` later: what is found neither time is gone. False where the look-ups cannot be believed: then
  * everything stays owed.
  */
 async function decideRound(run: Run, ids: string[], shape: string, witnesses: Witnesses): Promise<boolean> {
@@ -125,7 +125,7 @@ async function decideRound(run: Run, ids: string[], shape: string, witnesses: Wi
   )
   const second = await lookUp(run, again, isNotFound, witnesses)
   const absent = new Set(again)
-  // Not found a moment ago, and there now; or found earlier in this run, and not now.
+  // A task was not found a moment ago and is there now; or it was found earlier in this run, and is not now.
   const isContradicted =
     second.steps.some((step) => step.kind === 'found' && absent.has(step.taskId)) ||
     again.some((id) => run.account.found.has(id))
@@ -144,10 +144,10 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Digits added to made-up ids, one after another: ids that are counted from 1 are in use whatever their digits are. */
+/** Digits added to made-up ids, one after another: where ids count from 1, any id of the usual length is in use. */
 const LONGER = ['', '00', '0000', '00000000']
 
-/** Asks for made-up ids of the form of `like` until one brings no task. The last answer. */
+/** Asks for made-up ids of the form of `like` until one brings no task. Returns the last answer. */
 export async function askForUnknown<T extends Answer<Decoded> | { kind: 'key-refused' }>(
   like: string,
   random: () => number,
@@ -161,7 +161,7 @@ export async function askForUnknown<T extends Answer<Decoded> | { kind: 'key-ref
   return answer
 }
 
-/** What the service answers to an id of the same form that it cannot hold; null where that answer cannot be told apart. */
+/** How the service answers to an id of that form that it cannot hold; null where that answer cannot be told apart. */
 async function learnNotFound(run: Run, like: string): Promise<string | null> {
   const answer = await askForUnknown(like, run.random, async (id) => {
     const madeUp = await askForTask(run, id)
@@ -172,8 +172,8 @@ async function learnNotFound(run: Run, like: string): Promise<string | null> {
 }
 
 /**
- * After a full walk: asks for tombstones again, those first that were never asked for and then the youngest, for the
- * look-up may have been wrong for longer than anybody waits. What is found is restored, whether the list shows it or not.
+ * After a full walk: asks for tombstones again, first for those that were never asked for and then the youngest, as the
+ * look-up may have been wrong for longer than anybody waits. What is found is restored, whether listed or not.
  */
 export async function askForTombstones(run: Run): Promise<void> {
   for (;;) {

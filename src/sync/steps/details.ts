@@ -1,5 +1,5 @@
-// Asking for single tasks by id: open ones, owed details, candidates. Several in flight; answers are committed in small
-// batches as they come.
+// Asks for single tasks by id: open ones, owed details, candidates. Several are in flight; answers are committed in
+// small batches as they come.
 import type { OwedReason } from '../../mirror/tables/owed.ts'
 import { type Answer, ageOfAnswer, type Failed, type Ok } from '../../service/service.ts'
 import { forEachConcurrently } from '../concurrently.ts'
@@ -18,10 +18,10 @@ export interface FoundDetail extends DetailAnswer {
 }
 
 const BATCH = 50
-/** Tasks by chance that are asked for where some in a row were not answered: is it the tasks, or the service? */
+/** So many random tasks are asked for after some in a row were not answered: is it the tasks, or the service? */
 const OTHERS = 3
 
-/** In place of an answer where the run has given up asking. */
+/** Stands for an answer where the run has given up asking. */
 const NOT_ASKED: Failed = {
   kind: 'failed',
   reason: 'status',
@@ -50,7 +50,7 @@ async function sendLookUp(run: Run, taskId: string): Promise<DetailAnswer> {
 async function isOver(run: Run): Promise<boolean> {
   const { lookUps } = run
   if (lookUps.isInDoubt) {
-    // Those that go on side by side are in doubt together.
+    // Look-ups that go on side by side wait for one decision.
     lookUps.deciding ??= askForOthers(run).finally(() => {
       lookUps.deciding = null
     })
@@ -59,7 +59,7 @@ async function isOver(run: Run): Promise<boolean> {
   return lookUps.isOver
 }
 
-/** Ends the doubt, one way or the other. Says so once where the run gives up. */
+/** Asks for random tasks, which ends the doubt one way or the other. Says so once if the run gives up. */
 async function askForOthers(run: Run): Promise<void> {
   const { lookUps, writer, log } = run
   for (const id of await writer.liveIdsAt(Array.from({ length: OTHERS }, run.random))) {
@@ -80,12 +80,12 @@ export function isFound(detail: DetailAnswer): detail is FoundDetail {
   return detail.answer.kind === 'ok' && detail.answer.value.hasPayload
 }
 
-/** Throws `other-account` where what the task shows is another account's. */
+/** Throws `other-account` where the task is another account's. */
 export async function checkAccount(run: Run, { taskId, answer }: FoundDetail): Promise<void> {
   await run.account.saw(await run.writer.signsOfDetail(answer.value.handle, taskId))
 }
 
-/** Whether the answer is the service's of now, as far as anything shows. */
+/** Whether the answer is what the service holds now, as far as anything shows. */
 export function isFresh({ answer }: DetailAnswer): boolean {
   return ageOfAnswer(answer) === 0
 }
@@ -95,12 +95,12 @@ export function foundStep({ taskId, readAt, answer }: FoundDetail, byHand = fals
   return { kind: 'found', taskId, handle: answer.value.handle, readAt, byHand }
 }
 
-/** The step that keeps the task owed, or makes it so: nothing is known of it. */
+/** The step that keeps the task owed, or makes it so, as nothing is known of it. */
 export function failedStep(detail: DetailAnswer, reason: OwedReason, isOwedFromNow = false): DetailStep {
   return { kind: 'failed', taskId: detail.taskId, reason, error: describe(detail.answer), isOwedFromNow }
 }
 
-/** Until when something counts as due: everything that is owed where a full walk was asked for by hand. */
+/** Until when owed work counts as due: all of it does where a full walk was asked for by hand. */
 export function dueBy(run: Run): number {
   return run.request.full === true ? Number.MAX_SAFE_INTEGER : run.now()
 }
@@ -112,22 +112,22 @@ function describe(answer: Answer<unknown>): string {
 }
 
 interface DetailsResult {
-  /** Less than all where the service answers no look-ups any more, or the time for them was over. */
+  /** How many were asked for: not all, where the service answers no look-ups any more or time ran out. */
   asked: number
-  /** Not asked for, as their time was over. */
+  /** How many were not asked for, as time ran out. */
   late: number
   /** Ids whose answer brought no task, with that answer: whether it means "not found" is another question. */
   missing: DetailAnswer[]
-  /** Ids of tasks that their details show in another state than the list did. */
+  /** Ids of tasks whose details show another state than the list did. */
   unsettled: string[]
-  /** Tombstones that were found. */
+  /** How many tombstones were found. */
   restored: number
 }
 
-/** Tells so many more as done; `total` replaces the number there is to do. */
+/** Reports so many more as done; `total` replaces the number there is to do. */
 type Tell = (more: number, total?: number) => void
 
-/** For progress: how many of `total` are done, of several things that go on side by side. */
+/** For progress: reports how many of `total` are done, of several things that go on side by side. */
 export function countedAs(run: Run, phase: string, total: number): Tell {
   let done = 0
   return (more, all) => {
@@ -140,11 +140,11 @@ export function countedAs(run: Run, phase: string, total: number): Tell {
 
 interface WantedTasks {
   ids: string[]
-  /** What is not found stays owed for it. */
+  /** Tasks that are not found stay owed for this reason. */
   reason: OwedReason
   /** See `takeDetail`. */
   byHand?: boolean
-  /** Epoch ms. Those that were not asked for by then are as due as before. */
+  /** Epoch ms. Tasks that were not asked for by then are as due as before. */
   until?: number
 }
 
@@ -171,7 +171,7 @@ export async function askForAll(
       return
     }
     const detail = await askForTask(run, id)
-    // It is as due as before: only what was asked for is asked for more rarely.
+    // The task is as due as before: only what was asked for is asked for more rarely.
     if (detail.answer === NOT_ASKED) return
     result.asked += 1
     if (isFound(detail)) {
@@ -188,7 +188,7 @@ export async function askForAll(
   try {
     await forEachConcurrently(ids, run.config.service.concurrency, ask)
   } finally {
-    // What was answered is kept, also where another request ended the run.
+    // What was answered is kept, even if another request has ended the run.
     await flush()
   }
   return result

@@ -1,23 +1,23 @@
-// The front of a list in which whatever is written to comes first (by an update time that nobody sees, or by completion):
-// where, below what is new or was touched, the list goes on as it was read last. Pure.
+// The front of a list in which whatever is written to comes first (by an update time that nobody sees, or by
+// completion): where, below what is new or was touched, the list goes on as it was read last. Pure.
 //
-// Rule. Let a list change only by tasks that come in or move to its front, and by deletions. Then at any moment it is M + U:
-// M what came or moved since some earlier moment, U everything else, in the order it had then. So if one answer from
-// index 0 reaches an item of U, it shows all of M; and a mirror that held everything at the earlier moment holds U.
-// Several answers show all of M but for what moved while they were read: they are read again (the closing lap) until one
-// answer reaches what has not moved since the first of them.
+// Rule. Let a list change only by tasks that come in or move to its front, and by deletions. Then at any moment it
+// consists of M, what came or moved since some earlier moment, and behind that of U, everything else, in the order it
+// had then. So if one answer from index 0 reaches an item of U, it shows all of M; and a mirror that held everything at
+// the earlier moment holds all of U. Several answers show all of M but for what moved while they were read: the front
+// is read again (the closing lap) until one answer reaches what has not moved since the first of them.
 //
-// What shows that an item belongs to U: neighbours as many as `wanted` that follow one another as they did, final and
+// What shows that an item belongs to U: as many neighbours as `wanted` that follow one another as they did, final and
 // unchanged, and nothing behind them, as far as answers and memory reach, that contradicts it.
 import { ageOf } from '../../clock.ts'
 import type { Facts } from '../../mirror/tables/facts.ts'
 
 /**
- * What is to be kept of a walk that met everything, begun at `begunAt`: by `at` one answer showed that `ids` stand first.
+ * What to keep of a walk that met everything and began at `begunAt`: by `at` one answer showed that `ids` stand first.
  *
  * Rule. An update may appear in the list up to `settleMs` late, behind newer updates. And what is updated while a walk
- * goes on may stand in front as it stood before. So by last update the next walk goes on to what stood in front before
- * this one began, and that long before: all that has been updated since then this one has met.
+ * goes on may stand in front as it stood before. So by last update the next walk reads on to what stood in front
+ * `settleMs` or more before this one began: this one has met all that was updated since then.
  */
 export function frontsAfter(
   { order, front, front_at, front_next: next }: Facts,
@@ -27,7 +27,7 @@ export function frontsAfter(
   const age = ageOf(next?.at, begunAt, settleMs)
   if (next !== undefined && age !== null && age >= settleMs)
     return { front: next.ids, front_at: next.at, front_next: { ids, at } }
-  // One that has not settled is kept, else it would never be in quick runs; in any other order the last full walk's is compared with.
+  // A front that has not settled is kept, else quick runs never had one; in other orders the last full walk's counts.
   const isKept = next !== undefined && age !== null && order === 'updated_desc'
   return { front, front_at, front_next: isKept ? next : { ids, at } }
 }
@@ -35,22 +35,22 @@ export function frontsAfter(
 /** A task in list order, as an answer shows it. */
 export interface Listed {
   id: string
-  /** The mirror held it when `front` was read. */
+  /** The mirror held the task when `front` was read. */
   isKnown: boolean
-  /** The list shows it in the form in which it showed it last, and that was when `front` was read or before. */
+  /** The list shows the task in the form in which it showed it last, and that was when `front` was read or before. */
   isAsBefore: boolean
   isFinal: boolean
 }
 
 /**
- * Index of the first of the neighbours from which on `listed` is the list that began with `front`; null where there are
- * none. `front`: ids that stood first, in their order; those above the neighbours have moved, those that are nowhere are
- * deleted.
+ * Index in `listed` of the first of the neighbours from which on it is the list that began with `front`; null where
+ * there are none. `front`: the ids that stood first, in their order; those above the neighbours have moved, those that
+ * are found nowhere are deleted.
  */
 export function untouchedFrom(front: readonly string[], listed: readonly Listed[], wanted: number): number | null {
   const placeOf = new Map(front.map((id, place) => [id, place]))
   const placeAt = (index: number): number | undefined => placeOf.get((listed[index] as Listed).id)
-  // From behind: how far up everything goes on as it did. What stood behind the front may follow its last one.
+  // From the back: how far up everything goes on as it did. What stood behind the front may follow its last item.
   let begin = listed.length
   let next = Number.POSITIVE_INFINITY
   while (begin > 0) {
@@ -83,30 +83,30 @@ export function untouchedFrom(front: readonly string[], listed: readonly Listed[
 
 /** What a walk has seen of where the new and changed tasks of a list end. */
 export interface FrontEvidence {
-  /** Known tasks above what is untouched that stood elsewhere before. */
+  /** How many known tasks above what is untouched stood elsewhere before. */
   moved: number
-  /** Tasks above what is untouched that the mirror did not hold. */
+  /** How many tasks above what is untouched the mirror did not hold. */
   fresh: number
 }
 
 const LEAST_MOVED = 3
-/** Without a task that moved: some lists put a kind of task first, and new ones of that kind only. */
+/** More, if no task moved: some lists put one kind of task first, and only new ones of that kind. */
 const LEAST_FRESH = 10
 
 /**
- * Whether so much came to the front, and nothing anywhere else, that the list is one in which everything does. `isByCreation`: for
- * all that the walk shows `createdAt` orders it, newest first. There new tasks come to the front as well, and soon one behind others
- * that was created a little earlier: only what was known, and has moved, tells such a list from one by last update.
+ * Whether so much came to the front, and nothing anywhere else, that everything does in this list. `isByCreation`: as
+ * far as the walk shows, `createdAt` orders it, newest first. There new tasks come to the front, too, and soon one
+ * behind others that was created a little earlier: only known tasks that moved tell a list by last update from it.
  */
 export function isTouchOrder({ moved, fresh }: FrontEvidence, isByCreation: boolean): boolean {
   return moved >= LEAST_MOVED || (fresh >= LEAST_FRESH && !isByCreation)
 }
 
-/** What stands above index `untouched` shows of the order. A task that changed where it stands shows nothing. */
+/** What the items above index `untouched` show of the order. A task that changed and kept its place shows nothing. */
 export function frontEvidence(front: readonly string[], listed: readonly Listed[], untouched: number): FrontEvidence {
   const placeOf = new Map(front.map((id, place) => [id, place]))
   const places = listed.map(({ id }) => placeOf.get(id))
-  /** At each index the place furthest up of all that stand there or behind. */
+  /** At each index, the place furthest up of all items that stand there or behind. */
   const furthestUp: number[] = []
   for (let index = listed.length - 1; index >= 0; index -= 1)
     furthestUp[index] = Math.min(
@@ -119,7 +119,7 @@ export function frontEvidence(front: readonly string[], listed: readonly Listed[
     const place = places[index]
     const hasPassed = place !== undefined && (place < furthestDown || place > (furthestUp[index] as number))
     if (!isKnown) evidence.fresh += 1
-    // What had no place in front stood further down.
+    // A task that had no place in front stood further down.
     else if (place === undefined || (hasPassed && !isAsBefore)) evidence.moved += 1
     furthestDown = Math.max(furthestDown, place ?? -1)
   }

@@ -1,5 +1,5 @@
-// The full walk of a run: once, or up to three times where nothing orders the list or it is longer than what was met, and what its verdict
-// means.
+// The full walk of a run, and what its verdict means. It is walked once, or up to three times where nothing orders the
+// list or the list is longer than what was met.
 import type { Facts } from '../../mirror/tables/facts.ts'
 import { isCreatedOrder, orderShown } from '../../walk/order.ts'
 import type { WalkResult } from '../../walk/request.ts'
@@ -22,13 +22,13 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
   const { order: known } = run.facts
   const { settleMs } = run.config.sync
   let front = run.facts.front_next?.ids ?? run.facts.front
-  // By last update every complete walk reads it anew.
+  // By last update, every complete walk reads the front anew.
   let since: 'complete' | 'full' | null = known === 'updated_desc' ? 'complete' : 'full'
   let cameToFront = known === 'updated_desc'
   for (let round = 1; ; round += 1) {
     const sequence: Sequence = new Sequence()
     const newcomers = new Newcomers(cutoff)
-    // One that was cut off does not show how the list stands now.
+    // A walk that was cut off does not show how the list stands now.
     const list: WatchedFront | null = resume === null ? watchFront(run, front ?? [], { since }) : null
     let isByCreation = true
     const done: WalkDone = await runWalk(run, {
@@ -62,7 +62,7 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
     if (verdict === 'partial') return close({ verdict, reason, order })
     const walked: Walked = { done, sequence, came, newcomers: newcomers.count }
     if (list !== null) cameToFront = came !== null && (cameToFront || isTouchOrder(came, isByCreation))
-    // In the order that was known everything has come to the front, and nowhere else.
+    // In the order that was known, everything has come to the front, and nothing elsewhere.
     const asKnown = known === 'updated_desc' && cameToFront && came !== null
     const ending = endingOf(walked, previous, asKnown, cameToFront)
     const closed = await close(ending)
@@ -74,7 +74,7 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
   }
 }
 
-/** What a walk came to that is proven for itself, as the next one is compared with it. */
+/** What a walk has proven for itself, to be compared with the next one. */
 interface Walked {
   done: WalkDone
   sequence: Sequence
@@ -84,21 +84,22 @@ interface Walked {
   newcomers: number
 }
 
-/** Pure. */
+/** How the walk ends, compared with the one before. Pure. */
 function endingOf(walked: Walked, previous: Walked | null, asKnown: boolean, cameToFront: boolean): FullEnding {
   const { done, came, sequence, newcomers } = walked
   const { result } = done
-  // Answers that contradict each other may pass over the same tasks in every walk: only the number of all tells. Of two walks that speak of what
-  // was listed throughout both it is enough that one met all, but for what came in meanwhile, which the second one met.
+  // Answers that contradict each other may pass over the same tasks in every walk: only the number of all tells. Of two
+  // walks, which speak of what was listed throughout both, one has to have met all, but for what came in meanwhile and
+  // the second met.
   const isCounted = done.uncounted <= 0 || (previous !== null && previous.done.uncounted <= newcomers)
   const { order, countable, front, digest } = result
   if (asKnown || order !== 'none') {
     if (isCounted || !countable) return { verdict: 'complete', reason: null, order: asKnown ? 'updated_desc' : order }
     return { verdict: 'partial', reason: 'not-counted', order }
   }
-  // Nothing orders this list. Twice the same ids in the same sequence are a proof, and so are two walks that differ only
-  // by what came or moved to the front, which the closing lap has met (sync/steps/front.ts). Both want the lap to be one answer:
-  // between two, a new task that was passed over can move from what is still unread to what was read.
+  // Nothing orders this list. Twice the same ids in the same sequence are a proof, and so are two walks that differ
+  // only by what came or moved to the front, which the closing lap has met (sync/steps/front.ts). Both require the lap
+  // to be one answer: between two, a new task that was passed over can move from what is still unread to what was read.
   const isSame =
     previous !== null &&
     front !== null &&
@@ -130,7 +131,7 @@ export function partialNote(what: string, reason: string | null): string {
   return `The ${what} is partial: ${REASONS[reason ?? ''] ?? `${reason}`}`
 }
 
-/** By their codes, which are stable: rows of `walks` and `sync --json` have them. */
+/** By reason codes, which are stable: rows of `walks` and `sync --json` have them. */
 export const REASONS: Record<string, string> = {
   'skip-ignored':
     'the service seems to ignore skip: its first task came at other places of the list, too, so nothing behind it can be told apart.',

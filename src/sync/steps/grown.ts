@@ -1,8 +1,8 @@
-// Whether a list has become longer than by what was taken in: then something is new where a walk over the newest tasks does not
-// look, so createdAt does not order the list as it was thought to.
+// Whether a list has grown by more than what was taken in: then something is new where a walk over the newest tasks
+// does not look, so createdAt does not order the list as it was thought to.
 //
-// Rule. What the list held when its end was proven last, or what the mirror held when the run began, and what this run has taken in: a
-// list that is no longer than that hides nothing new, unless as much was deleted.
+// Rule. Take what the list held when its end was proven last, or what the mirror held when the run began, and what this
+// run has taken in: a list that is no longer than that hides nothing new, unless as much was deleted.
 import type { WalkResult } from '../../walk/request.ts'
 import type { Run } from '../context.ts'
 import { windowSizeOf } from '../window-size.ts'
@@ -12,33 +12,33 @@ import { readBeside } from './beside.ts'
 const ROOM = 10
 
 interface LastSeen {
-  /** So many items the list was seen to hold. */
+  /** The list was seen to hold so many items. */
   length: number
-  /** The last known task does not stand last, at its known place: something is missing or extra. */
+  /** The last known task does not stand last at its known place: something is missing or extra. */
   isMoved: boolean
-  /** What stands from that place on, as one answer shows it; null where none does. */
+  /** The ids from that place on, as one answer shows them; null where none does. */
   ids: string[] | null
 }
 
 interface EndSeen extends LastSeen {
-  /** The list is longer than it can be if all that is new has been met, or nobody knows. */
+  /** The list is longer than it can be if all that is new has been met; or nobody knows. */
   isLonger: boolean
 }
 
 export const NOTHING_SEEN: EndSeen = { length: 0, isMoved: false, ids: null, isLonger: false }
 
-/** What this run has taken in that the list did not hold when it began, as far as known. What is hidden, or cannot be read, has no row. */
+/** How many tasks this run took in that the list did not hold before. Hidden or unreadable ones have no row. */
 export async function takenIn({ writer }: Run): Promise<number> {
   const { inserted, restored } = await writer.counts()
   return inserted + restored
 }
 
-/** Before a walk that has seen a list of `length` items is closed. */
+/** Whether the list grew where the walk did not look. Call it before a walk that saw `length` items is closed. */
 export async function hasGrownElsewhere(run: Run, result: WalkResult, length: number): Promise<boolean> {
   return length > (await mostHeld(run, result))
 }
 
-/** How long the list is at most if all that is new has been met. Where answers leave items out nothing can be counted. */
+/** How long the list is at most if all that is new has been met. Where items are left out nothing can be counted. */
 async function mostHeld(run: Run, { filtered }: WalkResult): Promise<number> {
   const { facts, opened } = run
   if (facts.total === undefined || filtered || facts.filtered_pages === true) return Number.POSITIVE_INFINITY
@@ -46,8 +46,8 @@ async function mostHeld(run: Run, { filtered }: WalkResult): Promise<number> {
 }
 
 /**
- * The same for a walk from the front that did not come to the end itself; `atLeast`: so many items stood there before it (open-apart.ts),
- * what has come in since among them, or none of it.
+ * As `hasGrownElsewhere`, for a walk from the front that did not come to the end itself. `atLeast`: so many items stood
+ * there before the walk (open-apart.ts), with or without what has come in since.
  */
 export async function seeEnd(run: Run, result: WalkResult, atLeast: number): Promise<EndSeen> {
   if (result.verdict !== 'complete' || result.total !== null) return NOTHING_SEEN
@@ -64,8 +64,8 @@ export async function seeEnd(run: Run, result: WalkResult, atLeast: number): Pro
 }
 
 /**
- * How many items stand at `index` or behind it, as far as one answer shows; null where nobody knows. `inFront`: what stands in front of it, as
- * some services give the last items again.
+ * How many items stand at `index` or behind it, as far as one answer shows; null where nobody knows. `inFront`: what
+ * stands in front of it, for some services give the last items again.
  */
 async function countFrom(run: Run, index: number, inFront: string[]): Promise<number | null> {
   const answer = await readBeside(run, { skip: index, take: reachOf(run) })
@@ -74,14 +74,14 @@ async function countFrom(run: Run, index: number, inFront: string[]): Promise<nu
   return answer.value.ids.length
 }
 
-/** Whether so many came in at the front meanwhile, or nobody knows, as it cannot be read. What the end showed does not count. */
+/** Whether so many came in at the front meanwhile, those at the end aside; true where the front cannot be read. */
 async function cameInFront(run: Run, count: number): Promise<boolean> {
   const before = await takenIn(run)
   const front = await readBeside(run, { skip: 0, take: reachOf(run) })
   return front.kind !== 'ok' || (await takenIn(run)) - before >= count
 }
 
-/** One request: the last known task, and what stands behind it. */
+/** Looks, with one request, at the last known task and what stands behind it. */
 async function lookAtLast(run: Run): Promise<LastSeen> {
   const { total = 0, last_id: lastId } = run.facts
   if (lastId === undefined) return NOTHING_SEEN
@@ -93,7 +93,7 @@ async function lookAtLast(run: Run): Promise<LastSeen> {
   return { length: ids.length === 0 ? 0 : skip + ids.length, isMoved, ids }
 }
 
-/** Items of a look: more than come in at the front between two of them. */
+/** How many items a look asks for: more than come in at the front between two of them. */
 function reachOf(run: Run): number {
   const { window, overlap } = windowSizeOf(run)
   return Math.min(window, overlap + ROOM)

@@ -1,5 +1,5 @@
-// Head walk and tail walk: the cheapest way to what is new, where the order is created (design.md 6.3) or what is new comes
-// to the front (front.ts).
+// Head walk and tail walk: the cheapest way to what is new, where createdAt orders the list (design.md 6.3) or what is
+// new comes to its front (front.ts).
 import type { Facts } from '../../mirror/tables/facts.ts'
 import type { Verdict } from '../../task.ts'
 import type { WalkResult } from '../../walk/request.ts'
@@ -45,7 +45,7 @@ async function runHead(run: Run): Promise<IncrementalDone> {
     request: {
       start: 0,
       beyond: true,
-      // Without a run of neighbours the walk ends with the list, in an order that is in doubt.
+      // If no run of neighbours is found, the walk ends with the list, whose order is then in doubt.
       lap: 'beyond-one-window',
       known: { order: 'created_desc', inversionMs: facts.inversion_ms ?? 0 },
       range: { order: 'created_desc', from: null, to: frontier - (facts.inversion_ms ?? 0) },
@@ -62,7 +62,7 @@ async function runHead(run: Run): Promise<IncrementalDone> {
   return { ...ended, bringForward: result.total === null ? ends.isMoved() : read }
 }
 
-/** What a walk from the front looks at beside it: where open tasks may stand before it, and the end of the list after it. */
+/** What is looked at beside a walk from the front: where open tasks may stand, before it; the list's end, after it. */
 function watchEnds(run: Run, list: Required<Pick<WalkTask, 'begun' | 'onParsed'>>) {
   const behind = watchOpenApart(run, 'created_desc', list.onParsed)
   let end = NOTHING_SEEN
@@ -81,7 +81,7 @@ function watchEnds(run: Run, list: Required<Pick<WalkTask, 'begun' | 'onParsed'>
   return { hooks, doubt, isMoved: () => end.isMoved }
 }
 
-/** Where the walk has not come to the end the list is as long as it was, and what came in. */
+/** What was learned. If the walk did not come to the end, the list is as long as it was, plus what came in. */
 async function learnedInFront(run: Run, result: WalkResult): Promise<Facts> {
   const learned = learnedFrom(run, result)
   const before = run.facts.total
@@ -90,7 +90,7 @@ async function learnedInFront(run: Run, result: WalkResult): Promise<Facts> {
     : { ...learned, total: before + (await takenIn(run)) }
 }
 
-/** Ends a head or tail walk by `createdAt`; `newest`: as far as the frontier may come, `doubt`: of what stands at the other end. */
+/** Ends a head or tail walk by `createdAt`. `newest`: how far the frontier may move; `doubt`: about the other end. */
 async function endByCreation(
   run: Run,
   done: WalkDone,
@@ -101,14 +101,14 @@ async function endByCreation(
   const unproven = contradicted ? 'order-not-proven' : doubt
   const verdict: Verdict = proven === 'complete' && unproven === null ? 'complete' : 'partial'
   const reason = verdict === 'complete' ? null : (result.reason ?? unproven)
-  // What another order than the known one takes with it.
+  // Where the order is not the one that was known, these facts go with it.
   if (contradicted) Object.assign(learned, { order: undefined, open_in_front: undefined, final_in_front: undefined })
   const next = frontierOf(result, newest, run.config.sync.settleMs)
   if (next !== null && verdict === 'complete' && next > (run.facts.frontier as number)) learned.frontier = next
   return { ...(await endWalk(run, done, { verdict, reason, learned })), isRefuted: contradicted || doubt !== null }
 }
 
-/** From the front of a list in which whatever is written to comes first, to what stands as it stood. */
+/** Walks from the front of a list in which whatever is written to comes first, to what stands as it stood. */
 async function runFront(run: Run): Promise<IncrementalDone> {
   const { facts } = run
   const list = watchFront(run, facts.front as string[], { since: 'complete', at: facts.front_at })
@@ -144,7 +144,7 @@ async function runTail(run: Run): Promise<IncrementalDone> {
   const before = facts.total
   const list = watchList(run, 'created_asc', frontier)
   const inFront = watchOpenApart(run, 'created_asc', list.onParsed)
-  // Room for a run of neighbours before the open tasks, which change.
+  // Room for a run of neighbours in front of the open tasks, which change.
   const from = frontier - (facts.inversion_ms ?? 0)
   const reach = Math.min(Math.floor(window / 2), 2 * neighboursWanted(overlap) + run.opened.openTasks)
   const start = Math.max(0, (before ?? 0) - Math.max(overlap, reach))
@@ -171,7 +171,7 @@ async function runTail(run: Run): Promise<IncrementalDone> {
     (await run.writer.haveUnreadChanged(start, begun))
   const doubt = isMore ? 'order-not-proven' : inFront.doubt(done.oldestReadAt)
   const learned = learnedFrom(run, result)
-  // Until a walk has met what is more, the next one is to find that, too.
+  // Until a walk has met the rest, the next one is to find that there is more, too.
   if (isMore) Object.assign(learned, { total: facts.total, last_id: facts.last_id })
   const ended = await endByCreation(run, done, { newest: result.newest, doubt, learned })
   const shrunk = before !== undefined && result.total !== null && result.total < before

@@ -1,5 +1,5 @@
-// How long the list of a walk is, as far as known: for progress only, never for what the walk asks or proves. Where no walk
-// has proven it yet, a few looks beside the first long walk tell about where the list ends; what they show is taken in.
+// How long the list of a walk is, as far as known: for progress only, never for what the walk asks or proves. Where no
+// walk has proven it yet, a few looks beside the first long walk tell about where it ends; what they show is taken in.
 
 import { readPage } from '../../service/decode/wire.ts'
 import type { Decoded } from '../../service/service.ts'
@@ -18,11 +18,11 @@ export interface Length {
   reached(index: number): void
   /** For progress. `total` is null where nothing is known. */
   told(): { total: number | null; isEstimate: boolean }
-  /** Waits for the look under way; none follows it. */
+  /** Waits for the look under way, and begins no other. */
   end(): Promise<void>
 }
 
-/** Answers beyond this, bytes, are left to the writer: they may take long. */
+/** Answers larger than this, bytes, are left to the writer: they may take long. */
 const MOST_HERE = 64 * 1024
 
 interface CountedTasks extends Decoded {
@@ -65,7 +65,7 @@ export function listLength(run: Run, walkId: number, known: number | null, isSou
     return count > 0
   }
 
-  /** The next look does not wait for it; what is wrong with the mirror is told by the walk. */
+  /** The next look does not wait for this. The walk will tell what is wrong with the mirror. */
   async function takeIn(held: CountedTasks['handle'], skip: number, readAt: number): Promise<void> {
     try {
       const handle = await held()

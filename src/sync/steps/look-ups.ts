@@ -1,14 +1,14 @@
-// Looking tasks up that may be gone, and whether "not found" can be believed: between every few of them witnesses are asked
-// for, tasks that the list has just shown. A look-up that does not know those, or that contradicts itself, proves nothing.
+// Looks up tasks that may be gone, and says if "not found" can be believed: between every few it asks for witnesses,
+// tasks that the list just showed. A look-up that does not know those, or contradicts itself, proves nothing.
 import type { Run } from '../context.ts'
 import type { DetailStep } from '../writer/details-intake.ts'
 import { askForTask, type DetailAnswer, failedStep, foundStep, isFound, isFresh } from './details.ts'
 
-/** Ids that are asked for between witnesses. */
+/** So many ids are asked for between witnesses. */
 const BETWEEN_WITNESSES = 10
-/** Witnesses asked for one directly after the other: of two servers that take turns, both have to answer. */
+/** So many witnesses are asked for in a row: of two servers that take turns, both have to answer. */
 const IN_A_ROW = 2
-/** A witness may be deleted the very moment it is asked for; more than one in so many is no chance. */
+/** A witness may be deleted the very moment it is asked for; more than one lost in so many is no chance. */
 const LOST_ONE_IN = 20
 
 /** Whether so many witnesses that were not found, out of those asked for, may have been deleted just now. Pure. */
@@ -16,7 +16,7 @@ export function isLossByChance(asked: number, lost: number): boolean {
   return lost * LOST_ONE_IN <= asked
 }
 
-/** `ids` in a sequence by chance; `random` gives 0 to 1. */
+/** `ids` in a random sequence; `random` gives 0 to 1. */
 export function inAnySequence<T>(ids: readonly T[], random: () => number): T[] {
   const shuffled = [...ids]
   for (let last = shuffled.length - 1; last > 0; last -= 1) {
@@ -27,13 +27,13 @@ export function inAnySequence<T>(ids: readonly T[], random: () => number): T[] {
 }
 
 export interface Witnesses {
-  /** Asks for some of them: true where the look-up knows all. What is found goes to `found`. */
+  /** Asks for some witnesses: true where the look-up knows them all. What is found goes to `found`. */
   areKnown(found: DetailStep[]): Promise<boolean>
   /** Whether the look-up has known, all in all, what the list shows; asks once more for those it did not know. */
   canBeBelieved(found: DetailStep[]): Promise<boolean>
 }
 
-/** `ids`: tasks that this run has just met. With none the empty list stands for them, which the caller asks for. */
+/** `ids`: tasks that this run has just met. Without any, the empty list stands for them: the caller asks for that. */
 export function callWitnesses(run: Run, ids: readonly string[]): Witnesses {
   const queue = inAnySequence(ids, run.random)
   const lost = new Set<string>()
@@ -63,7 +63,7 @@ export function callWitnesses(run: Run, ids: readonly string[]): Witnesses {
     areKnown,
     async canBeBelieved(found) {
       for (const id of lost) if (await ask(id, found)) return false
-      // Too few have been asked for to tell a task deleted just now from a look-up that does not know some.
+      // Too few were asked for to tell a task that was just deleted from a look-up that does not know some tasks.
       while (lost.size > 0 && asked < LOST_ONE_IN && asked < queue.length) await areKnown(found)
       return isLossByChance(asked, lost.size)
     },
@@ -71,11 +71,11 @@ export function callWitnesses(run: Run, ids: readonly string[]): Witnesses {
 }
 
 interface LookedUp {
-  /** Answers that settle nothing: taken in, or asked for again later. */
+  /** Steps for answers that settle nothing: the task is taken in, or asked for again later. */
   steps: DetailStep[]
-  /** Not found, between witnesses that were. */
+  /** Tasks not found, between witnesses that were. */
   absent: DetailAnswer[]
-  /** It ended early: the look-up did not know what the list shows. */
+  /** It ended early, as the look-up did not know what the list shows. */
   isSilent: boolean
 }
 

@@ -1,16 +1,16 @@
-// How many items of a list a walk has accounted for, to be compared with how long the list is by its indexes, and what it
-// met of tasks that had come in while the walk before it went on. Pure.
+// How many items of a list a walk has accounted for, to be compared with the list's length by its indexes; and how many
+// tasks it met that had come in while the walk before it went on. Pure.
 import type { ItemsWindow } from '../../walk/source.ts'
 
 export class MetCount {
-  /** Tasks met for the first time. */
+  /** How many tasks were met for the first time. */
   met: number
-  /** By their identities, positions that cannot be read. */
+  /** Positions that cannot be read, by their identities. */
   readonly unread = new Set<string>()
-  /** Items that were new and stood in one answer more than once, the first of each aside. */
+  /** How many new items stood in one answer more than once, the first of each aside. */
   #doubled = 0
 
-  /** `met`: before another process goes on. */
+  /** `met`: how many an earlier process of this walk had met. */
   constructor(met: number) {
     this.met = met
   }
@@ -20,13 +20,13 @@ export class MetCount {
     this.#doubled += news.length - new Set(news).size
   }
 
-  /** By so many items a list of `total` is longer than what was met; 0 or less: by none. */
+  /** By how many items a list of `total` is longer than what was met; 0 or less: it is not. */
   uncountedOf(total: number): number {
     return total - this.met - this.unread.size - this.#doubled
   }
 }
 
-/** Tasks that a walk met and the mirror had not held, created after the walk before it had begun, and before it began itself. */
+/** Counts tasks met that the mirror had not held, created between the beginnings of the walk before and this one. */
 export class Newcomers {
   readonly #since: number | null
   #until: number | null = null
@@ -40,7 +40,7 @@ export class Newcomers {
   joined({ met, held, moments, serviceDate, startedAt }: ItemsWindow): void {
     this.#until ??= serviceDate ?? startedAt
     const until = this.#until
-    // What was created earlier may have been listed only now: an import explains nothing.
+    // A task created earlier may have been listed only now: an import explains nothing.
     const since = this.#since ?? until
     moments.forEach((moment, index) => {
       const isNew = met[index] === 0 && held[index] === 0

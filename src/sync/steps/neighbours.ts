@@ -1,7 +1,7 @@
-// Where a head walk may end and a tail walk may begin: not at any task the mirror knows, but at a run of neighbours, tasks
-// that follow one another in the list as the mirror holds them by createdAt. A list that is really ordered by something
-// else (the last update, say) brings known tasks to the front as well, but not with all their neighbours, or not as they
-// were (design.md 6.3). Pure.
+// Where a head walk may end and a tail walk may begin: not at any task that the mirror knows, but at a run of
+// neighbours, tasks that follow one another in the list as the mirror holds them by createdAt. A list that is really
+// ordered by something else (the last update, say) brings known tasks to the front as well, but not with all their
+// neighbours, or not as they were (design.md 6.3). Pure.
 
 /** A task that the mirror held before this walk, at its place in the list. */
 export interface Candidate {
@@ -17,15 +17,15 @@ export interface NeighbourRules {
   order: 'created_desc' | 'created_asc'
   /** The largest inversion of createdAt known to be in the list, ms. */
   inversionMs: number
-  /** Neighbours that the list shows as it showed them before. */
+  /** How many neighbours are wanted that the list shows as it showed them before. */
   wanted: number
 }
 
 /** One or two neighbours may stand side by side by chance, however small the overlap. */
 const LEAST = 3
 /**
- * So many times as many neighbours are enough where the list shows them in another form every time, the first known task among them: others may
- * have been written to in their order.
+ * So many times as many neighbours are enough where the list shows them in another form every time, if the first known
+ * task is among them: other tasks may have been written to in the order of the list.
  */
 const CHANGED = 10
 
@@ -33,14 +33,14 @@ export function neighboursWanted(overlap: number): number {
   return Math.max(overlap, LEAST)
 }
 
-/** So many may be looked at together: more is not worth keeping of the items before. */
+/** So many neighbours may be looked at together: no more of the items before need be kept. */
 export function neighboursKept({ wanted }: NeighbourRules): number {
   return wanted * CHANGED
 }
 
 /**
- * Splits what follows directly upon one another in the list where a task goes back by more than the known inversions: no
- * list in that order has both sides of the cut where they stand.
+ * Cuts a stretch of tasks, each directly behind the one before in the list, where one goes back by more than the known
+ * inversions: no list in that order has both sides of the cut where they stand.
  */
 export function inOrder(listed: Candidate[], { order, inversionMs }: NeighbourRules): Candidate[][] {
   const stretches: Candidate[][] = []
@@ -58,9 +58,9 @@ export function inOrder(listed: Candidate[], { order, inversionMs }: NeighbourRu
 }
 
 /**
- * Whether `stretch`, in list order, holds enough neighbours, and between the first and the last of them, by the
- * places they have in the mirror, no task that the stretch does not show. One that was deleted since leaves such a gap as
- * well; then they have to be found before or behind it. `first`: the newest task that may belong to a run, by its seq; null where there is none.
+ * Whether `stretch`, in list order, holds enough neighbours, and the mirror has no task between the first and the last
+ * of them that the stretch does not show. A task deleted since leaves such a gap as well; then neighbours have to be
+ * found before or behind it. `first`: the newest task that may belong to a run, by its seq; null where there is none.
  */
 export function holdsNeighbours(
   stretch: Candidate[],
@@ -82,10 +82,10 @@ export function holdsNeighbours(
   return false
 }
 
-/** Tells of a part of `places` whether every place between its lowest and its highest is among them all. */
+/** Tells of a part of `places` whether all places between its lowest and its highest are among `places`. */
 function gaplessness(places: number[]): (from: number, to: number) => boolean {
   const sorted = [...places].sort((a, b) => a - b)
-  // Of two places in the same block every place between them is there.
+  // Between two places in the same block, every place is among them.
   const blocks = new Map<number, number>()
   let block = 0
   sorted.forEach((place, index) => {
@@ -95,7 +95,7 @@ function gaplessness(places: number[]): (from: number, to: number) => boolean {
   return (from, to) => new Set(places.slice(from, to).map((place) => blocks.get(place))).size === 1
 }
 
-/** The candidates in the order in which the mirror counts their places: newest first, equal createdAt by id from behind. */
+/** The candidates in the mirror's order of places: newest first, those of equal createdAt by descending id. */
 export function byPlace(candidates: Candidate[]): Candidate[] {
   return [...candidates].sort((a, b) => b.moment - a.moment || Buffer.compare(Buffer.from(b.id), Buffer.from(a.id)))
 }

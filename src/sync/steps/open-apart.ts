@@ -1,10 +1,10 @@
-// Open tasks that stand apart from the final ones: in a list by completion they come behind all others or in front of them, as a
-// database sorts what has no value yet. While none is open such a list looks like one by createdAt, and a walk over the newest tasks
-// alone would miss what is new.
+// Open tasks that stand apart from the final ones: in a list by completion they come behind all others or in front of
+// them, as a database sorts what has no value yet. While no task is open, such a list looks like one by createdAt, and
+// a walk over the newest tasks alone would miss what is new.
 //
-// Rule. Unless a task was ever seen that stands otherwise, a walk that does not read the end where open tasks may stand first reads
-// one answer that shows it up to a final task: at that moment every open task that stands there is in it. What had been finished
-// before that moment stands among the newest final tasks, which are read later.
+// Rule. Unless a task was ever seen that stands otherwise, a walk that does not read the end where open tasks may stand
+// first reads one answer that shows that end up to a final task: at that moment every open task that stands there is in
+// it. What had been finished before that moment stands among the newest final tasks, which are read later.
 import type { Facts } from '../../mirror/tables/facts.ts'
 import { Search } from '../../walk/search.ts'
 import type { Run } from '../context.ts'
@@ -13,11 +13,11 @@ import { finalsOf } from '../writer/prepare.ts'
 import type { ParsedList } from '../writer/writing.ts'
 import { readBeside, type WalkBeside } from './beside.ts'
 
-/** Room for so many deletions or new tasks, at most. */
+/** Room for at most so many deletions or new tasks. */
 const ROOM = 50
-/** At the front, which is read again with a whole window where that is too little. */
+/** Room at the front, which is read again with a whole window where that is too little. */
 const ROOM_IN_FRONT = 10
-/** Answers in which the end is looked for: enough for one that is thirty windows further on. */
+/** At most so many answers to look for the end: enough for one that is thirty windows further on. */
 const LOOKS = 12
 
 export type SidesSeen = Pick<Facts, 'open_in_front' | 'final_in_front'>
@@ -38,10 +38,10 @@ export function seeSides(seen: SidesSeen, parsed: Pick<ParsedList, 'ids' | 'flag
 }
 
 /**
- * For a walk that begins with the newest tasks (`created_desc`) or ends with them: `begun` reads what stands at the other end.
- * `doubt`: why a walk of which the oldest answer shows the list as of `oldestReadAt`, epoch ms, may have missed what stands there; null
- * where it has not. `atLeast`: so many items the list was seen to hold. `onParsed`: compares what is listed with what
- * the mirror held before the walk.
+ * For a walk that begins with the newest tasks (`created_desc`) or ends with them: `begun` reads what stands at the
+ * other end. `doubt`: why a walk whose oldest answer shows the list as of `oldestReadAt`, epoch ms, may have missed
+ * something there; null where it has not. `atLeast`: the list was seen to hold so many items. `onParsed`: compares what
+ * is listed with what the mirror held before the walk.
  */
 export function watchOpenApart(run: Run, order: 'created_desc' | 'created_asc', onParsed?: WalkBeside['onParsed']) {
   const { open_in_front: openInFront, final_in_front: finalInFront } = run.facts
@@ -66,7 +66,7 @@ export function watchOpenApart(run: Run, order: 'created_desc' | 'created_asc', 
 class OtherEnd {
   readonly #run: Run
   readonly #beside: WalkBeside
-  /** No answer shows a later moment, epoch ms: when the last one had come, less its age. */
+  /** No answer shows a later moment than this, epoch ms: when the last one had come, less its age. */
   shownAt = 0
   atLeast = 0
 
@@ -98,7 +98,7 @@ class OtherEnd {
     const open = await writer.owedCount('open')
     if (total === undefined || open + room >= capacity) return false
 
-    // The total may be an old one: a walk that was killed has counted nothing of what it took in.
+    // The total may be an old one: a walk that was killed has not counted what it took in.
     const search = new Search(Math.max(0, total - open - room), { stride: capacity - room })
     for (let looks = 0; looks < LOOKS; looks += 1) {
       const { place } = search
@@ -108,7 +108,7 @@ class OtherEnd {
       if (length === 0 || (place > 0 && shown.finals[0] !== 1)) {
         if (!search.tooFar()) return true
       } else if (length >= capacity) search.tooNear(length - room)
-      // It may have been cut by bytes.
+      // The answer may have been cut by size.
       else {
         const isNothingNew = await this.#isNothingNew(place + length, shown.ids)
         if (isNothingNew !== false) return isNothingNew === true
@@ -129,7 +129,7 @@ class OtherEnd {
     return { ids, finals: finalsOf(answer.value) }
   }
 
-  /** Whether from `skip` on nothing stands that is not among `before`; null where answers never come to nothing. */
+  /** Whether nothing but items of `before` stands from `skip` on; null where no answer ever comes to nothing. */
   async #isNothingNew(skip: number, before: readonly string[]): Promise<boolean | null> {
     const isFiltered = this.#run.facts.filtered_pages === true
     const take = isFiltered ? windowSizeOf(this.#run).window : 1
@@ -140,7 +140,7 @@ class OtherEnd {
       if (answer.kind !== 'ok') return answer.kind === 'refused'
       const { ids } = answer.value
       if (!ids.every((id) => seen.has(id))) return false
-      // Where items are left out the last of `before` stand further down than their number says.
+      // Where items are left out, the last of `before` stand further down than their number says.
       if (ids.length === 0 || !isFiltered) return true
       place += ids.length
     }

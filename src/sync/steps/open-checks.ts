@@ -8,8 +8,8 @@ const MINUTE_MS = 60_000
 const SHARE_OF_AGE = 0.1
 
 /**
- * How long an open task waits for its next check, ms: in proportion to its age, or to the time since it was seen to change;
- * `longestMs` at most. A moment in the future says nothing of it.
+ * How long an open task waits for its next check, ms: in proportion to its age, or to the time since it was seen to
+ * change; `longestMs` at most. A moment in the future does not count.
  */
 export function openWait({ createdAt, firstSeenAt, changedAt }: TaskMoments, now: number, longestMs: number): number {
   const since = changedAt > firstSeenAt ? changedAt : null
@@ -19,8 +19,8 @@ export function openWait({ createdAt, firstSeenAt, changedAt }: TaskMoments, now
 }
 
 /**
- * How overdue a task is that was seen at `seenAt`, epoch ms: 1 where it has waited as long as it has to. A power of two,
- * so that of many that are about as overdue neighbours in the list can be asked for together.
+ * How overdue a task is that was last seen at `seenAt`, epoch ms: 1 where it has waited as long as it has to. A power
+ * of two, so that neighbours in the list that are about as overdue can be asked for together.
  */
 export function overdueOf(task: TaskMoments, seenAt: number, now: number, longestMs: number): number {
   const waited = ageOf(seenAt, now)
@@ -30,15 +30,15 @@ export function overdueOf(task: TaskMoments, seenAt: number, now: number, longes
 
 const DAY_MS = 86_400_000
 
-/** When a task that the list shows no more and its look-up found is asked for again: it waits for as long as it has been hidden. Epoch ms. */
+/** When a task that only its look-up finds is asked for again, epoch ms: it waits for as long as it has been hidden. */
 export function nextHiddenCheck(hiddenAt: number, now: number): number {
   return now + Math.min(30 * DAY_MS, Math.max(DAY_MS / 2, ageOf(hiddenAt, now) ?? 0))
 }
 const FIRST_RETRY_MS = 30_000
 
 /**
- * A final task whose detail has no result: the next run asks again, later runs in proportion to the attempts before and
- * to the time since it ended, three days later at most. Epoch ms.
+ * When a final task whose detail has no result is asked for again, epoch ms: by the next run; then in proportion to the
+ * attempts before and to the time since it ended, three days later at most.
  */
 export function nextResultCheck(attempts: number, completedAt: number | null, now: number): number {
   if (attempts === 0) return now

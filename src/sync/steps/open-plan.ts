@@ -1,9 +1,9 @@
 // How open tasks are asked for: by id, side by side, or by windows of the list where they are denser, or each
 // neighbourhood in its own way; whichever is cheapest by what this service has shown (design.md 6.3). Pure.
 //
-// Rule. What one run spends on open tasks stays within a budget: a small account's whole list, a share of a large one's. So
-// it is never dearer than a full walk, which would meet them all. Tasks beyond the budget stay due; later runs ask for
-// them first, because the most overdue come first.
+// Rule. What one run spends on open tasks stays within a budget: a small account's whole list, a share of a large
+// one's. So it is never dearer than a full walk, which would meet them all. Tasks beyond the budget stay due; later
+// runs ask for them first, because the most overdue come first.
 
 import type { Window } from '../../service/service.ts'
 
@@ -30,7 +30,7 @@ interface Cost {
   bytes: number
 }
 
-/** A span of the list that is read whole, by one window or several. Indexes as in `places`, `margin` not included. */
+/** A span of the list that is read whole, by one window or several. Indexes as in `places`, without the margin. */
 interface ListSpan {
   from: number
   to: number
@@ -47,15 +47,15 @@ export interface OpenPlan {
 
 /** What a byte costs: as long as at 10 MB/s. */
 const BYTE_MS = 1e-4
-/** Of a full walk's time and bytes, what open tasks may cost in one run; measured against estimates, so well below half. */
+/** The share of a full walk's cost that open tasks may take in one run; set against estimates, so well below half. */
 const SHARE = { ms: 0.3, bytes: 0.15 }
-/** Up to this, they may cost as much as a full walk. */
+/** Up to this cost, they may take as much as a full walk. */
 const SMALL: Cost = { ms: 5_000, bytes: 16 * 1024 * 1024 }
-/** Sizes of steps in which the price of a byte is searched: powers of two. */
+/** The price of a byte is searched between these powers of two, up and down, in so many steps. */
 const LARGEST_POWER = 16
 const SEARCH_STEPS = 8
 
-/** So many tasks at most; what is not begun by `until`, epoch ms, is left. */
+/** At most so many tasks; those not begun by `until`, epoch ms, are left. */
 export interface OpenLimit {
   most: number
   until: number
@@ -63,12 +63,12 @@ export interface OpenLimit {
 
 export const NO_LIMIT: OpenLimit = { most: Number.MAX_SAFE_INTEGER, until: Number.POSITIVE_INFINITY }
 /**
- * Open tasks asked for before a full walk goes on, and the share of a limited time that they may take, so that neither keeps the other
- * waiting for ever.
+ * Before a full walk goes on: how many open tasks are asked for, and which share of a limited time they may take, so
+ * that neither keeps the other waiting for ever.
  */
 const BEFORE_A_WALK = { most: 50, share: 0.3 }
 
-/** The limit before a full walk that goes on, in a run of `ms` and `perSecond` requests, null where neither is limited. `now`: epoch ms. */
+/** The limit before a full walk that goes on; `ms` and `perSecond` limit the run (null: not). `now`: epoch ms. */
 export function limitBeforeAWalk({
   ms,
   perSecond,
@@ -80,7 +80,7 @@ export function limitBeforeAWalk({
 }): OpenLimit {
   const { most, share } = BEFORE_A_WALK
   if (ms === null) return { ...NO_LIMIT, most }
-  // Those that wait for their turn have been asked for.
+  // Look-ups that wait for their turn count as asked for.
   const inTime = Math.floor(((share * ms) / 1000) * (perSecond ?? Number.POSITIVE_INFINITY))
   return { most: Math.min(most, Math.max(1, inTime)), until: now + share * ms }
 }
@@ -108,7 +108,7 @@ export function budgetOf(costs: RequestCosts): Cost {
   return { ms: limit('ms'), bytes: limit('bytes') }
 }
 
-/** What so many requests cost, those under way at once taken together. */
+/** What so many requests cost, those under way at once counted together. */
 export function costOf(asked: { byId: number; windows: number; items: number }, costs: RequestCosts): Cost {
   const { byId, windows, items } = asked
   const requests = byId + windows
@@ -118,7 +118,7 @@ export function costOf(asked: { byId: number; windows: number; items: number }, 
   }
 }
 
-/** Time that one small request takes where as many as may be are under way. */
+/** Time that one small request takes while as many as allowed are under way. */
 function slotMs(costs: RequestCosts): number {
   return Math.max(costs.requestMs / costs.concurrency, apartMs(costs))
 }
@@ -128,15 +128,15 @@ function apartMs({ requestsPerSecond }: RequestCosts): number {
 }
 
 /**
- * The cheapest way to ask for as many tasks as the budget allows. `places`: where in the list each of them stands, the most
- * overdue first; null where the list does not show it whole or its place is not known, so that it can only be asked for
- * by id. Places may be off by a constant, and by anything beyond `widestGap`.
+ * The cheapest way to ask for as many tasks as the budget allows. `places`: where in the list each of them stands, the
+ * most overdue first; null where the list does not show it whole or its place is not known, so that it can only be
+ * asked for by id. Places may be off by a constant, and by anything beyond `widestGap`.
  */
 export function planOpenTasks(places: readonly (number | null)[], costs: RequestCosts, margin: number): OpenPlan {
   const budget = budgetOf(costs)
   let best: Division | null = null
   let [fits, tooMany] = [0, places.length + 1]
-  // First all of them, then as many as fit, to within a fiftieth.
+  // Tries all of them first, then as many as fit, to within a fiftieth.
   for (let count = places.length; tooMany - fits > Math.max(1, fits / 50); count = Math.floor((fits + tooMany) / 2)) {
     const listed = inListOrder(places, count)
     const division = withinBudget((byteMs) => divide(listed, costs, margin, byteMs), budget)
@@ -146,9 +146,9 @@ export function planOpenTasks(places: readonly (number | null)[], costs: Request
   return best === null ? { byId: [], spans: [], cost: { ms: 0, bytes: 0 } } : planOf(best)
 }
 
-/** The first so many tasks in list order, and those among them that have no place. */
+/** The first so many tasks: those with a place, in list order, and those without. */
 interface PlacedTasks {
-  /** Indexes in the places that were given. */
+  /** Indexes into the places that were given. */
   indexes: Uint32Array
   places: Float64Array
   unlisted: number[]
@@ -162,7 +162,7 @@ function inListOrder(given: readonly (number | null)[], count: number): PlacedTa
   return { indexes, places: Float64Array.from(indexes, (index) => given[index] as number), unlisted }
 }
 
-/** Which of `listed` are read in spans. Spans by their first and last task, from behind. */
+/** Which of `listed` are read in spans. A span is its first and its last task; they come from the back of the list. */
 interface Division {
   listed: PlacedTasks
   spans: { first: number; last: number }[]
@@ -186,9 +186,9 @@ function withinBudget(divideAt: (byteMs: number) => Division, budget: Cost): Div
 }
 
 /**
- * The cheapest of all ways to divide `listed` into spans and look-ups, where a byte costs `byteMs`: from task to task,
- * the cheapest way so far, and the cheapest that is inside of a span. What windows a long span takes is counted as a
- * share of each of its items.
+ * The cheapest of all ways to divide `listed` into spans and look-ups, where a byte costs `byteMs`: goes from task to
+ * task with the cheapest way so far, and the cheapest one that ends inside a span. The windows that a long span takes
+ * are counted as a share of each of its items.
  */
 function divide(listed: PlacedTasks, costs: RequestCosts, margin: number, byteMs: number): Division {
   const { places, unlisted } = listed
@@ -196,9 +196,9 @@ function divide(listed: PlacedTasks, costs: RequestCosts, margin: number, byteMs
   const idPrice = slot + costs.detailBytes * byteMs
   const itemPrice = costs.itemMs / costs.concurrency + costs.itemBytes * byteMs + slot / costs.capacity
   const beginPrice = slot + (2 * margin + 1) * itemPrice
-  /** Whether the cheapest way with the task in a span goes on with that of the task before. */
+  /** 1 where the cheapest way with the task in a span goes on with the span of the task before. */
   const goesOn = new Uint8Array(places.length)
-  /** Whether the cheapest way up to the task has it in a span. */
+  /** 1 where the cheapest way up to the task has it in a span. */
   const isRead = new Uint8Array(places.length)
   let inside = Number.POSITIVE_INFINITY
   let best = 0
@@ -243,13 +243,13 @@ function planOf({ listed, spans, cost }: Division): OpenPlan {
 }
 
 interface WantedWindow extends Window {
-  /** Tasks that it is read for. */
+  /** How many tasks it is read for. */
   members: number
 }
 
 /**
- * The windows that read `spans` with `margin` items on either side; `starts` tells at which index of the list the first task
- * of each stands.
+ * The windows that read `spans` with `margin` items on either side. `starts`: the index in the list of the first task
+ * of each.
  */
 export function wantedWindows(
   spans: readonly ListSpan[],

@@ -18,18 +18,18 @@ import {
   widestGap,
 } from './open-plan.ts'
 
-/** So few are asked for by id without a plan. */
+/** So few tasks are asked for by id without a plan. */
 const ALWAYS_BY_ID = 20
-/** Look-ups in the beginning, which show what they cost. */
+/** So many look-ups come first, and show what they cost. */
 const FIRST = 8
-/** Before anything was seen: as small tasks are. */
+/** Bytes of an item before any was seen: those of a small task. */
 const UNKNOWN_BYTES = 1_000
 /** What taking in a listed item costs this machine, ms per byte, as bench/ shows it. */
 const OWN_MS_PER_BYTE = 1e-5
 
 /**
- * Asks for those that are due, the most overdue first; no more than `limit` and what open-plan.ts allows one run. Of how many
- * nothing is known, as the service did not answer.
+ * Asks for the open tasks that are due, the most overdue first; no more than `limit` and what open-plan.ts allows one
+ * run. Returns of how many nothing is known, as the service did not answer.
  */
 export async function askOpenTasks(run: Run, { most, until }: OpenLimit): Promise<number> {
   const { writer, now, request, facts } = run
@@ -71,7 +71,7 @@ export async function askOpenTasks(run: Run, { most, until }: OpenLimit): Promis
       ask(asked),
     ])
     for (const end of ended) if (end.status === 'rejected') throw end.reason
-    // Where the list has moved, or has other places than the mirror thinks: by id, as far as the run's budget goes.
+    // If the list has moved, or has other places than the mirror thinks: by id, as far as the run's budget goes.
     const unmet = listed.length === 0 ? [] : await writer.openUnmet(listed, now())
     const left = budgetOf(costs).ms - plan.cost.ms
     const most = Math.max(ALWAYS_BY_ID, Math.floor(left / costOf({ byId: 1, windows: 0, items: 0 }, costs).ms))

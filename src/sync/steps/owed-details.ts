@@ -1,5 +1,5 @@
-// The details that are owed. Where one shows another state than the list did, the list is asked again: only both together
-// tell which of them is behind.
+// Asks for the details that are owed. Where one shows another state than the list did, the list is asked again: only
+// both together tell which of them is behind.
 import { isCreatedOrder } from '../../walk/order.ts'
 import type { Run } from '../context.ts'
 import { itemBytesOf, windowCapacity, windowSizeOf } from '../window-size.ts'
@@ -11,7 +11,7 @@ import { marginOf } from './open-plan.ts'
 /** Windows that are read again for details in doubt, at most. */
 const MOST_WINDOWS = 5
 
-/** Returns the ids that brought no task, though the service answered: it may be deleted, which only a full walk tells. */
+/** Returns the ids that brought no task, though the service answered: only a full walk tells which are deleted. */
 export async function askOwedDetails(run: Run): Promise<string[]> {
   const { writer } = run
   const ids = await writer.due('detail', dueBy(run))
@@ -24,7 +24,7 @@ export async function askOwedDetails(run: Run): Promise<string[]> {
   return absent
 }
 
-/** By what the mirror holds. */
+/** The windows around the tasks, by what the mirror holds. */
 async function windowsAround(run: Run, ids: string[]) {
   const { writer, facts } = run
   const { window, overlap } = windowSizeOf(run)
@@ -35,8 +35,8 @@ async function windowsAround(run: Run, ids: string[]) {
 }
 
 /**
- * The windows that cover all `places` (indexes in the list), each reaching `margin` further on both sides. Pure.
- * `places` need no order; the result is ascending.
+ * Where windows begin that cover all `places` (indexes in the list), each reaching `margin` further on both sides.
+ * Pure. `places` need no order; the result is ascending.
  */
 export function coveringWindows(places: number[], window: number, margin: number): number[] {
   const starts: number[] = []

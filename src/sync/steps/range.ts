@@ -25,8 +25,8 @@ interface KnownList {
   /** How far tasks may stand out of that order. */
   slackMs: number
   /**
-   * Up to which moment tasks are known: a walk that begins at the top, newest first, must come by something as new as that
-   * before it believes what is older.
+   * Up to which moment tasks are known: a walk that begins at the top, newest first, must come by something as new as
+   * that before it believes what is older.
    */
   frontier?: number | null
 }
@@ -66,9 +66,9 @@ export function rangeRequest(
   }
 }
 
-/** Items of a window that a search looks at. */
+/** So many items of a window are enough for a search. */
 const LOOKED_AT = 20
-/** Tasks behind its range that end a walk, at least: in a list whose order was misread a few may stand anywhere. */
+/** So many tasks behind its range end a walk, at least: in a list whose order was misread a few may stand anywhere. */
 const LEAST_BEHIND = 10
 
 /** Null where the list is not in created order: then only a full walk can tell. */
@@ -83,7 +83,7 @@ export async function runRange(run: Run, range: AskedRange): Promise<WalkVerdict
   const { entry, exit, accepts, reached } = asked
   const total = run.facts.total ?? null
   let expected: number | null = null
-  // A list by completion looks like one by createdAt while all of its tasks are final; what is new stands at the other end.
+  // A list by completion looks like one by createdAt while all its tasks are final; new ones stand at the other end.
   const apart = watchOpenApart(run, order)
 
   async function* seekAndWalk(source: ListSource, request: WalkRequest): Walk {
@@ -124,7 +124,7 @@ export async function runRange(run: Run, range: AskedRange): Promise<WalkVerdict
   return endWalk(run, done, { verdict, reason, learned: learnedFrom(run, result) })
 }
 
-/** Whether something new stands outside a range that should hold all that is new. Another range says nothing of that. */
+/** Whether something new stands outside a range that should hold all new tasks. Of any other range nothing is said. */
 async function hasGrownOutside(
   run: Run,
   { order, since, until }: AskedRange & Pick<KnownList, 'order'>,
@@ -137,7 +137,7 @@ async function hasGrownOutside(
   return result.total !== null && hasGrownElsewhere(run, result, result.total)
 }
 
-/** `seekMoment` in the list from `start` on; a few items of each window that it looks at are enough. Returns an index in the whole list. */
+/** `seekMoment` in the list from `start` on, by a few items of each window. Returns an index in the whole list. */
 async function* seekFrom(source: WindowSource, start: number, sought: Sought): ReturnType<typeof seekMoment> {
   const moved = <T extends { skip: number }>(window: T, by: number): T => ({ ...window, skip: window.skip + by })
   const search = seekMoment(

@@ -1,5 +1,5 @@
-// A list that is empty, or suddenly much shorter than it was, is more often a fault of the service than the truth: no walk
-// over it is complete, whatever the plan, until --allow-mass-delete accepts it.
+// A list that is empty, or suddenly much shorter than it was, is more often a fault of the service than the truth: no
+// walk over it is complete, whatever the plan, until --allow-mass-delete accepts it.
 import type { WalkKind } from '../../mirror/tables/walks.ts'
 import type { WalkResult } from '../../walk/request.ts'
 import { learn, type Run } from '../context.ts'
@@ -18,20 +18,20 @@ export function isMuchShorter(listed: number, before: number, limits: ShrinkLimi
   return listed === 0 || isMassDelete(gone, before, limits.massDeleteFraction, limits.massDeleteMinimum)
 }
 
-/** The last index that a list has to have an item at if it is to be believed. Pure. */
+/** The last index at which a list has to have an item if it is to be believed. Pure. */
 export function lastBelieved(before: number, { massDeleteFraction, massDeleteMinimum }: ShrinkLimits): number {
   return Math.max(1, Math.ceil(before - Math.max(massDeleteMinimum, before * massDeleteFraction))) - 1
 }
 
-/** What a walk saw: tasks that it has met, and that so many items stand at the beginning of the list. */
+/** What a walk saw: how many tasks it met, and how many items stand at the beginning of the list at least. */
 type Seen = { met: number; atLeast: number }
 
-/** One request where the walk did not see the end, two where nothing stands where something should. */
+/** Asks once if the walk did not see the end; twice if nothing stands at an index where something should. */
 async function isShrunk(run: Run, total: number | null, { met, atLeast }: Seen): Promise<boolean> {
   const { request, facts, opened, config } = run
   if (request.allowMassDelete === true || request.rebind === true) return false
   if (total === 0 && opened.liveTasks + met > 0) return true
-  // What the list hides, or lets go of, lives on in the mirror: it is no longer than it was when its end was last proven.
+  // The mirror keeps what the list hides or drops: the list is no longer than when its end was last proven.
   const before = Math.min(opened.liveTasks, facts.total_proven ?? 0)
   if (before === 0) return false
   if (total !== null) return isMuchShorter(total, before, config.sync)
@@ -41,7 +41,7 @@ async function isShrunk(run: Run, total: number | null, { met, atLeast }: Seen):
 
 async function isNothingAt(run: Run, skip: number): Promise<boolean> {
   const { window } = run.config.sync
-  // Pages that are filtered may well be empty where they are small.
+  // Small pages may well be empty where pages are filtered.
   const take = run.facts.filtered_pages === true ? window : Math.min(2, window)
   const answer = await readBeside(run, { skip, take })
   if (answer.kind === 'ok') return answer.value.count === 0
@@ -50,14 +50,14 @@ async function isNothingAt(run: Run, skip: number): Promise<boolean> {
 }
 
 /**
- * What a walk has come to: a complete one over such a list is partial, and teaches nothing of its length. Keeps in mind
- * (`shrunk_to`) that the list was so short, for --allow-mass-delete to walk it in full.
+ * The walk's result as far as it is believed: a complete walk over such a list is partial, and teaches nothing of its
+ * length. Keeps in mind (`shrunk_to`) that the list was so short, for --allow-mass-delete to walk it in full.
  */
 export async function believed(run: Run, kind: WalkKind, result: WalkResult, seen: Seen): Promise<WalkResult> {
   if (result.verdict !== 'complete') return result
   const { total } = result
   const { met } = seen
-  // Only a head walk ends before the end of the list and began at its beginning.
+  // Only a head walk begins at the list's beginning and ends before its end.
   const atLeast = kind === 'head' ? seen.atLeast : Infinity
   if (!(await isShrunk(run, total, { met, atLeast }))) {
     if (run.facts.shrunk_to !== undefined && kind !== 'range') await learn(run, { shrunk_to: undefined })

@@ -1,4 +1,4 @@
-// Runs one walk: hands its windows to the writer step by step, and keeps what it learned. No decision about windows here.
+// Runs one walk: hands its windows to the writer step by step, and keeps what it learned. Decides nothing of windows.
 import type { Facts } from '../../mirror/tables/facts.ts'
 import type { WalkKind, WalkRow } from '../../mirror/tables/walks.ts'
 import { textOf } from '../../proof/evidence.ts'
@@ -20,52 +20,52 @@ export interface WalkTask {
   kind: WalkKind
   range?: { since: number | null; until: number | null }
   request: Omit<WalkRequest, 'settings' | 'resume'>
-  /** What makes the steps; `walk` itself where absent. */
+  /** Makes the steps; `walk` itself where absent. */
   steps?: (source: ListSource, request: WalkRequest) => Walk
   /** About how many tasks the walk will meet, for progress; null where that is not known. */
   expected?(): number | null
   resume?: WalkRow | null
-  /** When the first of the walks began that its verdict rests on, epoch ms; where absent, when it begins itself. */
+  /** When the first of the walks began that its verdict rests on, epoch ms; where absent, when this one begins. */
   startedAt?: number
   /** Called before the first window is asked for. */
   begun?(walkId: number): Promise<void>
   /** Called with every answer before any of it is taken in. */
   onParsed?(parsed: ParsedList): Promise<void>
-  /** Called with what the walk has come to: so many items the list was seen to hold, apart from the walk. */
+  /** Called with the walk's result. Returns how many items the list was seen to hold, apart from the walk. */
   seenBeside?(result: WalkResult): number | Promise<number>
 }
 
 export interface WalkDone {
   walkId: number
   result: WalkResult
-  /** Tasks this walk met for the first time. */
+  /** How many tasks this walk met for the first time. */
   met: number
-  /** By so many items the list was longer, when its end was shown, than what was met; 0 or less: by none. */
+  /** By how many items the list, when its end was shown, was longer than what was met; 0 or less: it was not. */
   uncounted: number
   /** The earliest moment that one of its answers shows, epoch ms. */
   oldestReadAt: number
 }
 
-/** What a walk came to, as the run judges it: the verdict may be stricter than the walk's own. */
+/** A walk's result as the run judges it: the verdict may be stricter than the walk's own. */
 export interface WalkJudged extends Pick<WalkResult, 'verdict' | 'reason'> {
   learned: Facts
   /** What it did not meet may be deleted: complete full walks only. */
   candidates?: boolean
 }
 
-/** The same for whoever carries out the plan. */
+/** What the one who carries out the plan has to know of a walk. */
 export type WalkVerdict = Pick<WalkResult, 'verdict' | 'reason' | 'drift'>
 
 const PHASE: Record<WalkKind, string> = { full: 'full walk', head: 'head walk', tail: 'tail walk', range: 'range walk' }
 
-/** A walk that goes on keeps asking for as many items as it did. */
+/** The size of the windows. A resumed walk keeps asking for as many items as it did. */
 function walkWindow(run: Run, { resume }: WalkTask): WalkWindow {
   const { sync, service } = run.config
   const before = resume == null ? 0 : (resume.state as WalkState).take
   return new WalkWindow(sync, service.maxBytesInFlight, itemBytesOf(run), before)
 }
 
-/** Asks for the first window of a walk from the start of the list ahead, where nothing is known of what items weigh. */
+/** Asks ahead for the first window of a walk from the list's start, where nothing is known of what items weigh. */
 async function weighFirst(source: ListSource, size: WalkWindow): Promise<void> {
   if (size.itemBytes !== null) return
   const { window } = size
@@ -128,7 +128,7 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
   }
 }
 
-/** Until the list is seen to be in another order. */
+/** Keeps where open tasks were seen to stand, until the list is seen to be in another order. */
 async function learnSides(run: Run, seen: SidesSeen): Promise<void> {
   const sides = ['open_in_front', 'final_in_front'] as const
   if (sides.some((side) => seen[side] === true && run.facts[side] !== true)) await learn(run, seen)
@@ -141,7 +141,7 @@ function takeInOf(step: WalkStep & { kind: 'take' }, walkId: number, now: number
   return { handle, skip, readAt, now, walkId, progress: { nextSkip, drift, state, evidence, firstWindow } }
 }
 
-/** What joins no chain. */
+/** Takes in, or sets aside, what joins no chain. */
 function setBeside({ writer, now }: Run, step: WalkStep & { kind: 'keep' | 'unreadable' }): Promise<unknown> {
   if (step.kind === 'keep') {
     const { handle, skip, startedAt: readAt } = step.window
@@ -152,7 +152,7 @@ function setBeside({ writer, now }: Run, step: WalkStep & { kind: 'keep' | 'unre
   return writer.setAsideItem(item, now())
 }
 
-/** For progress. */
+/** Reports the walk's progress. */
 function tell(run: Run, { kind, expected }: WalkTask, met: number, length: Length): void {
   const { requests, inFlight } = run.service.traffic()
   const total = expected?.() ?? null
@@ -160,7 +160,7 @@ function tell(run: Run, { kind, expected }: WalkTask, met: number, length: Lengt
   run.progress.set({ phase: PHASE[kind], done: met, ...told, requests, inFlight })
 }
 
-/** The size of its windows follows `size`; `counted` is told what has joined. */
+/** The walk's request, in which the size of windows follows `size`; `counted` is told what has joined. */
 function requestOf(run: Run, task: WalkTask, size: WalkWindow, counted: MetCount): WalkRequest {
   const { resume } = task
   const request = {
@@ -185,7 +185,7 @@ function requestOf(run: Run, task: WalkTask, size: WalkWindow, counted: MetCount
   return { ...request, settings, resume: { state: resume.state as WalkState, firstWindow: resume.firstWindow } }
 }
 
-/** Not before the first items are taken in: until then nothing of what answers show is kept. */
+/** Called once the first items are taken in: until then nothing of what answers show is kept. */
 async function rememberItemBytes(run: Run): Promise<void> {
   const itemBytes = itemBytesOf(run)
   if (run.facts.item_bytes !== undefined || itemBytes === null || windowSizeOf(run).window === run.config.sync.window)
@@ -193,7 +193,7 @@ async function rememberItemBytes(run: Run): Promise<void> {
   await learn(run, { item_bytes: Math.round(itemBytes) })
 }
 
-/** `result`, which is partial for `reason` where it was not for another one. */
+/** `result` as partial for `reason`, unless it is for another one. */
 function partialBy(result: WalkResult, reason: string): WalkResult {
   return { ...result, verdict: 'partial', reason: result.reason ?? reason }
 }
@@ -224,7 +224,7 @@ export function learnedFrom(run: Run, result: WalkResult): Facts {
   if (result.pageCap !== null) learned.page_cap = result.pageCap
   if (result.filtered) learned.filtered_pages = true
   const { windows } = run.costs()
-  // Of the whole list.
+  // Only if the answers covered the whole list.
   if (result.total !== null && windows.items >= Math.max(1, result.total))
     learned.item_bytes = Math.round(windows.bytes / windows.items)
   if (result.total !== null && result.lastId !== null) {
@@ -238,15 +238,15 @@ export function learnedFrom(run: Run, result: WalkResult): Facts {
   return learned
 }
 
-/** What stood first in the end, for `frontsAfter`. */
+/** What stood first at the end of the walk, for `frontsAfter`. */
 export function frontOf({ now }: Run, { firstStartedAt }: WalkResult, ids: string[]) {
   return { ids, begunAt: firstStartedAt ?? now(), at: now() }
 }
 
 /**
- * The frontier a walk may set: the newest createdAt of its first window, and no later than its start less `settleMs`, so
- * that neither a task dated in the future nor one that appears late is left behind it. The start is that of the service's
- * clock or of this machine's, whichever is earlier: one of them may be wrong, and an early frontier only costs requests.
+ * The frontier a walk may set: the newest createdAt of its first window, and no later than its start less `settleMs`,
+ * so that neither a task dated in the future nor one that appears late is left behind it. The start is by the service's
+ * clock or this machine's, the earlier one: either may be wrong, and an early frontier only costs requests.
  */
 export function frontierOf(result: WalkResult, newest: number | null, settleMs: number): number | null {
   const clocks = [result.firstServiceDate, result.firstStartedAt].filter((at) => at !== null)

@@ -1,4 +1,4 @@
-// A list as a walk reads it from its front, compared with how that stood when everything was met last (front.ts).
+// The front of a list as a walk reads it, compared with how it stood when everything was met last (front.ts).
 import { keepLatest } from '../../bounded.ts'
 import type { ItemsWindow } from '../../walk/source.ts'
 import type { Run } from '../context.ts'
@@ -7,9 +7,9 @@ import type { ParsedList } from '../writer/writing.ts'
 import { type FrontEvidence, frontEvidence, type Listed, untouchedFrom } from './front.ts'
 import { neighboursWanted } from './neighbours.ts'
 
-/** Tasks compared one by one: what was touched since is less, or the walk was a full one. */
+/** At most so many tasks are compared one by one: fewer were touched since, or the walk was a full one. */
 const MOST_COMPARED = 20_000
-/** Answers that may be on their way to the walk. */
+/** At most so many answers may be on their way to the walk. */
 const MOST_WINDOWS = 256
 
 export interface WatchedFront {
@@ -18,15 +18,16 @@ export interface WatchedFront {
   /** A window has joined the walk. */
   joined(window: ItemsWindow): void
   /**
-   * What the walk so far shows of where new and changed tasks end; null where it has not come to what is untouched, or has seen what is
-   * new behind it too.
+   * What the walk so far shows of where new and changed tasks end; null where it has not come to what is untouched, or
+   * has seen new tasks behind that, too.
    */
   judge(): FrontEvidence | null
 }
 
 /**
- * `front`: ids that stood first then, in their order. `since`: then was the last complete walk, or before, or the last full one; null:
- * just now. `at`: what was brought by a later read has been written to since, epoch ms.
+ * `front`: ids that stood first at an earlier moment, in their order. `since`: that moment was at the last complete
+ * walk or before (`complete`), at the last full one (`full`), or just now (null). `at`, epoch ms: a task whose content
+ * was read later has been written to since.
  */
 export function watchFront(
   run: Run,
@@ -57,12 +58,12 @@ export function watchFront(
     async onParsed(parsed) {
       const { handle, ids } = parsed
       finals.set(handle, finalsOf(parsed))
-      // Of answers that joined nothing.
+      // Answers that joined nothing are forgotten.
       keepLatest(finals, MOST_WINDOWS)
       if (front.length === 0 || before.size >= 2 * MOST_COMPARED) return
       const { seqs, isAsBefore, readAt } = await writer.knownState(handle)
       for (const [index, id] of ids.entries()) {
-        // What was seen first counts: later this walk may have taken it in.
+        // What was seen first counts: later, this walk may have taken the task in.
         if (before.has(id)) continue
         const seq = seqs[index] as number
         const isSo = isAsBefore[index] === 1 && (readAt[index] as number) <= at
@@ -79,7 +80,7 @@ export function watchFront(
         const isKnown = state?.isKnown ?? held[index] === 1
         const isFinal = final?.[index] === 1
         if (isFinal) lastFresh = isKnown ? Math.max(lastFresh, freshOpen) : seen
-        // Behind all that is final it stands where the end of the list is looked at (open-apart.ts).
+        // Behind all final tasks, it stands where the end of the list is looked at (open-apart.ts).
         else if (!isKnown) freshOpen = seen
         if (state !== undefined && listed.length < MOST_COMPARED) listed.push({ id, ...state, isFinal })
         seen += 1

@@ -1,5 +1,5 @@
-// The list as a head or tail walk reads it, watched for runs of neighbours (neighbours.ts): every answer is compared with
-// what the mirror held before anything of it is taken in.
+// The list as a head or tail walk reads it, watched for runs of neighbours (neighbours.ts): every answer is compared
+// with what the mirror held before anything of it is taken in.
 import { keepLatest } from '../../bounded.ts'
 import type { OrderEvidence } from '../../walk/order.ts'
 import type { ItemsWindow } from '../../walk/source.ts'
@@ -17,7 +17,7 @@ import {
 import type { WalkTask } from './walking.ts'
 
 interface WatchedList extends Required<Pick<WalkTask, 'begun' | 'onParsed'>> {
-  /** Whether the windows so far, in list order, hold a run older than the frontier. Items met before are passed over. */
+  /** Whether the windows so far, in list order, hold a run older than the frontier. Passes over items met before. */
   found(window: ItemsWindow, shown: OrderEvidence): Promise<boolean>
   /** Whether this window alone holds one. */
   holds(window: ItemsWindow): Promise<boolean>
@@ -26,12 +26,12 @@ interface WatchedList extends Required<Pick<WalkTask, 'begun' | 'onParsed'>> {
 /** What the mirror held of a task before the walk. */
 type Known = Pick<Candidate, 'seq' | 'isAsBefore'>
 
-/** Tasks compared that are kept: the last ones, far more than a walk still asks about. */
+/** So many compared tasks are kept, the last ones: far more than a walk still asks about. */
 const MOST_COMPARED = 50_000
-/** Windows looked at one after another; then only every one at a power of two, for finding places far down takes long. */
+/** So many windows are looked at one by one; then only those at a power of two: places far down take long to find. */
 const EAGER = 16
 
-/** `frontier`: only tasks created before it, less the inversions, belong to a run, epoch ms. */
+/** `frontier`, epoch ms: only tasks created before it, less the inversions, belong to a run. */
 export function watchList(run: Run, order: NeighbourRules['order'], frontier: number): WatchedList {
   const { writer, config } = run
   const { overlap, settleMs } = config.sync
@@ -45,7 +45,7 @@ export function watchList(run: Run, order: NeighbourRules['order'], frontier: nu
   async function compare({ handle, ids }: ParsedList): Promise<void> {
     const { seqs, isAsBefore } = await writer.knownState(handle)
     for (const [index, id] of ids.entries()) {
-      // What was seen first counts: later this walk may have taken it in.
+      // What was seen first counts: later, this walk may have taken the task in.
       if (before.has(id)) continue
       const seq = seqs[index] as number
       before.set(id, seq === 0 || seq > certain ? null : { seq, isAsBefore: isAsBefore[index] === 1 })
@@ -53,12 +53,12 @@ export function watchList(run: Run, order: NeighbourRules['order'], frontier: nu
     keepLatest(before, MOST_COMPARED)
   }
 
-  /** Stretches of known tasks older than `bound`, the last one still open; anything else between them ends a stretch. */
+  /** Stretches of known tasks older than `bound`, the last one still open. Anything else in between ends a stretch. */
   function stretchesOf({ ids, moments, met }: ItemsWindow, bound: number, open: Candidate[]): Candidate[][] {
     const stretches = [open]
     for (const [index, moment] of moments.entries()) {
       const id = ids[index] as string
-      // Without createdAt, or not to be taken in: says nothing.
+      // An item without createdAt, or not to be taken in, says nothing.
       if (met[index] === 1 || moment === null || id.startsWith('\u0000')) continue
       const known = before.get(id) ?? null
       if (known === null || moment >= bound) stretches.push([])

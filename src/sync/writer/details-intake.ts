@@ -25,7 +25,7 @@ export type DetailStep =
 
 type DetailOutcome =
   | ListedOutcome
-  /** Another detail of this run was asked for later. */
+  /** A detail that this run asked for later has been taken in. */
   | 'older'
   /** It lags behind what the list showed, and is left alone. */
   | 'behind'
@@ -44,7 +44,7 @@ interface DetailTaken {
 type DetailCompared =
   | { kind: 'none' }
   | { kind: 'unfit'; message: string }
-  /** `fields`: names of those that differ, but for fields known to do so while the task stays as it is. `wasOpen`: in the mirror. */
+  /** `fields`: names of those that differ, but for those known to in unchanged tasks. `wasOpen`: in the mirror. */
   | { kind: 'task'; fields: string[]; wasOpen: boolean }
 
 /** What came of a detail: `taskId` is that of the task in it, null where there is none that fits. */
@@ -63,7 +63,7 @@ function otherId(asked: string, task: Task): AsideItem {
 
 type AsideItem = Pick<SetAside, 'reason' | 'message' | 'raw' | 'identity'>
 
-/** Answers to look-ups by id, on their way into the mirror together; inside of the caller's transaction. */
+/** Answers to look-ups by id, taken into the mirror together, inside the caller's transaction. */
 class DetailBatch {
   readonly counts: Partial<RunCounts>
   readonly #writing: Writing
@@ -114,7 +114,7 @@ class DetailBatch {
     const isListed = known !== undefined && seen.has(known.seq) && !detailReadAt.has(known.seq)
     const taken = takeDetail(this.#writing, known, task, { readAt, now, byHand, isListed })
     const { seq, outcome, owedFor } = taken
-    // It is there, listed or not: `dropMetCandidates` tells which.
+    // The task is there, listed or not: `dropMetCandidates` tells which.
     if (candidate !== undefined) {
       const hiddenAt = candidate.owedAt ?? now
       tables.owed.hide(taskId, hiddenAt, { now, next: nextHiddenCheck(hiddenAt, now) })
@@ -125,7 +125,7 @@ class DetailBatch {
       const next = nextResultCheck(debt?.attempts ?? 0, completedAt, now)
       tables.owed.postpone(taskId, 'detail', { now, next }, NO_RESULT)
     } else if (owedFor !== null) tables.owed.retryLater(taskId, 'detail', now, owedFor)
-    // Where it shows what the mirror holds, it tells nothing of the list.
+    // A detail that shows what the mirror holds tells nothing of the list.
     if (taken.isTaken) tables.setAside.resolve(taskId, now, outcome === 'unchanged' ? 'detail' : null)
     if (taken.isOpen) {
       const wait = openWait(tables.tasks.moments(seq), now, openEveryMs)
@@ -144,7 +144,7 @@ class DetailBatch {
     const item = { source: 'detail', skip: null, taskId, reason, message, raw, identity } as const
     if (tables.setAside.add(item, runId, now)) countOne(this.counts, 'rejected')
     owed.retryLater(taskId, 'detail', now, SET_ASIDE)
-    // No word on whether it was deleted.
+    // This does not say whether the task was deleted.
     owed.retryLater(taskId, 'candidate', now, SET_ASIDE)
     owed.retryLater(taskId, 'deleted', now, reason)
     owed.postpone(taskId, 'open', { now, next: now + 3_600_000 }, reason)
@@ -174,7 +174,7 @@ export function detailIntake(writing: Writing, held: Map<number, Detail>) {
       return { handle, statusCode, message, hasPayload, taskId }
     },
 
-    /** How an answer differs from what the mirror holds of the task; the answer is forgotten. */
+    /** How an answer differs from what the mirror holds of the task; forgets the answer. */
     compareDetail(handle: number, taskId: string): DetailCompared {
       const { item } = letGo(handle)
       if (item === null) return { kind: 'none' }

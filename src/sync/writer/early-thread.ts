@@ -1,4 +1,4 @@
-// The writer's thread without what runs in it. Slow to come up, so a command that will need it starts it first.
+// The writer's thread without what runs in it. It is slow to start, so a command that will need it starts it first.
 import { extname } from 'node:path'
 import { getEnvironmentData, type Worker } from 'node:worker_threads'
 import { startWorker } from '../../threads/calls.ts'
@@ -26,7 +26,7 @@ export async function leaveThread(worker: Worker): Promise<void> {
   idle.push(worker)
 }
 
-/** Does `work` while the thread comes up; leaves the thread where `work` did not take it. */
+/** Does `work` while the thread starts; leaves the thread if `work` did not take it. */
 export async function withThread<T>(work: () => Promise<T>): Promise<T> {
   early ??= startThread()
   try {

@@ -1,4 +1,4 @@
-// List and detail compared, on the writing side: the sample, what follows for all tasks, rows that owe a detail.
+// List and detail compared, on the writing side: the sample, what it shows of all tasks, and rows that owe a detail.
 import { compareForms, differingFields, missingFields } from '../../mirror/forms/differences.ts'
 import { judgeSample, withoutEven } from '../../mirror/forms/form-votes.ts'
 import { canHaveMore, type Forms } from '../../mirror/forms/forms.ts'
@@ -22,11 +22,11 @@ export interface ComparedForms {
   /** Names of fields that the list leaves out, and of all that differ. */
   missing: string[]
   differing: string[]
-  /** What is known of all tasks, with these. */
+  /** What is known of all tasks, this comparison included. */
   forms: Forms
 }
 
-/** Rows that are compared where no item of the list can be. */
+/** So many rows of the mirror are compared where no item of the list can be. */
 const HELD = 6
 /** Rows looked through in one transaction. */
 const SWEEP = 2_000
@@ -40,8 +40,9 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
     },
 
     /**
-     * The items that were chosen; they are compared until `endSample`. Where none ever were, so many of the mirror beside them that there
-     * are a few: a run that was cut off may have taken in what the list shows no more, and nothing says that it showed all of them.
+     * The items that were chosen; they are compared until `endSample`. If none was ever compared, a few rows of the
+     * mirror are added: a run that was cut off may have taken in what the list no longer shows, and may not have shown
+     * whole.
      */
     sampled(): SampleTask[] {
       const items = writing.sample.items()
@@ -56,7 +57,7 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
       return items.map(({ id, place, isFinal: final }) => ({ id, place, isFinal: final }))
     },
 
-    /** Notes the parsed answer as the detail of a sampled task, and leaves it held. True where it differs from the list. */
+    /** Notes the parsed answer, which stays held, as a sampled task's detail. True where it differs from the list. */
     noteDetail(taskId: string, handle: number): boolean {
       const forms = compared.get(taskId)
       const item = details.get(handle)?.item
@@ -65,7 +66,7 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
       return compareForms(forms.listed[0] as Task, item.task).length > 0
     },
 
-    /** Stores what the sample showed, see `learnedBy`. Returns the changed facts, and how many final tasks had no result. */
+    /** Stores what the sample showed (`learnedBy`). Returns changed facts, and how many final tasks had no result. */
     endSample(isTold: boolean, now: number): { learned: Facts; unfinished: number } {
       const sample = [...compared.values()]
       compared.clear()
@@ -87,7 +88,7 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
       return { learned, unfinished }
     },
 
-    /** What the comparison has shown, by what was read last both ways; nothing is stored, and it is over. */
+    /** What the comparison has shown, by the last reads of list and detail. Stores nothing, and ends the comparison. */
     comparedForms(): ComparedForms {
       const tasks = [...compared.values()].filter(({ details: found }) => found.length > 0)
       compared.clear()
@@ -102,7 +103,7 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
       }
     },
 
-    /** Owes details of the next rows whose listed form can have less than its detail. Returns where to go on; null at the end. */
+    /** Owes details of the next rows that can have more than the list shows. Returns where to go on, or null. */
     sweep(from: number, now: number): number | null {
       return writing.commit(() => {
         const { seqs, next } = tables.tasks.withoutDetail(from, SWEEP)
@@ -117,7 +118,7 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
   }
 }
 
-/** Rows of the mirror that no detail has been taken in for. */
+/** Some rows of the mirror for which no detail has been taken in. */
 function fewHeld({ tables, rules }: Writing): SampledItem[] {
   return tables.tasks.withoutDetail(0, HELD).seqs.map((seq) => {
     const row = tables.tasks.read(seq)

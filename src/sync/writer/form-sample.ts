@@ -1,6 +1,6 @@
 // Which listed items are compared with their details: the newest and the oldest, an open one, the longest, one of every
-// rare shape (a body that breaks off is one), and some by chance. Keeps their rows as a walk passes; what the comparison
-// shows is judged elsewhere.
+// rare shape (a body that breaks off is one), and some by chance. Keeps their rows as a walk passes them; what the
+// comparison shows is judged elsewhere.
 import { isObject, parseExact } from '../../json.ts'
 import type { SampledForms } from '../../mirror/forms/form-votes.ts'
 import { boundValues, filledColumns, rowOf, stringBytes, stringEnds } from '../../mirror/row-bytes.ts'
@@ -21,32 +21,32 @@ export interface SampledItem {
   bodies: LongestBodies
 }
 
-/** A task that is being compared: as it was listed, first with bodies so long and such signs, and what its details showed. */
+/** A task being compared: how it was listed, with the lengths of its bodies and its signs then; and its details. */
 export interface ComparedTask extends SampledForms {
   bodies: LongestBodies
   signs: string[]
 }
 
 export interface SampleRequest {
-  /** Items of a full walk; 0: none. */
+  /** How many items of a full walk; 0: none. */
   full: number
-  /** New or changed items of any walk, final and open ones. */
+  /** How many new or changed items of any walk, final and open ones. */
   newFinal: number
   newOpen: number
-  /** New ones of any walk with a longer body than these, or another sign, too: what was compared says nothing of them. */
+  /** Also new items of any walk with a longer body or another sign than these: no comparison speaks for them. */
   longest: LongestBodies
   signs: readonly string[]
   /** Treat known tasks as new while no final one was compared: a killed run may have stored them. */
   known: boolean
-  /** Items in which any walk finds less than the mirror holds: the list may have become a summary. */
+  /** How many items in which any walk finds less than the mirror holds: the list may have become a summary. */
   doubted: number
-  /** Items that the mirror holds otherwise than a full walk shows them: what is known of the list may be over. */
+  /** How many items that the mirror holds otherwise than listed: what is known of the list may no longer hold. */
   otherwise: number
-  /** Of the choice by chance, 32 bits. */
+  /** Seed of the random choice, 32 bits. */
   seed: number
 }
 
-/** No item is looked at. */
+/** No item is to be compared. */
 const NOTHING: SampleRequest = {
   full: 0,
   newFinal: 0,
@@ -58,11 +58,11 @@ const NOTHING: SampleRequest = {
   otherwise: 0,
   seed: 1,
 }
-/** Items by chance that are kept, shapes told apart, and bytes of an item that is kept. */
+/** At most so many random items, shapes that are told apart, and bytes of an item are kept. */
 const MOST_BY_CHANCE = 16
 const MOST_SHAPES = 12
 const LONGEST_ITEM = 4_194_304
-/** A shape that fewer of the items have than this share is rare. */
+/** A shape is rare if a smaller share of the items has it. */
 const RARE = 0.1
 /** Members of `extra` are told apart up to this length of its text. */
 const LONGEST_EXTRA = 20_000
@@ -95,7 +95,7 @@ const nothingPassed = (): Passed => ({
   byChance: [],
 })
 
-/** What one comparison is made of. */
+/** Chooses the items of one comparison. */
 export class FormSample {
   readonly #request: SampleRequest
   #walkId: number | null = null
@@ -107,7 +107,7 @@ export class FormSample {
   readonly #signs = new Map<string, SampledItem>()
   readonly #doubted: SampledItem[] = []
   readonly #otherwise: SampledItem[] = []
-  /** The last final item of the window that is being taken in: its bytes are valid until then. */
+  /** The last final item of the window that is being taken in: its bytes are valid only until that is done. */
   #lastInWindow: { listed: ListedTask; place: number } | null = null
   #state: number
 
@@ -116,19 +116,19 @@ export class FormSample {
     this.#state = request.seed | 0
   }
 
-  /** A window of a walk begins; null: of none, it was only looked at. */
+  /** A window of a walk begins; null: it belongs to none, and was only looked at. */
   enter(walkId: number | null, kindOf: (walkId: number) => WalkKind | null): void {
     this.#kind = walkId === null ? null : kindOf(walkId)
     if (!this.#isFull()) return
-    // Where several full walks are made, the last one counts.
+    // If several full walks are made, the last one counts.
     if (walkId !== null && this.#walkId !== null && walkId !== this.#walkId) this.#passed = nothingPassed()
     this.#walkId = walkId ?? this.#walkId
     this.#passed.windows += 1
   }
 
   /**
-   * `isChanged`: the mirror did not have it so; `showsLess`: the mirror has more of it; `isHeldOtherwise`: the list shows it as
-   * before, and the mirror has other content, by a look-up.
+   * `isChanged`: the mirror did not hold it so; `showsLess`: the mirror has more of it; `isHeldOtherwise`: the list
+   * shows it as before, and the mirror has other content, from a look-up.
    */
   offer(
     listed: ListedTask,
@@ -157,15 +157,15 @@ export class FormSample {
     if (most <= 0) return
     const isKnown = (sign: string): boolean => signs.includes(sign) || this.#signs.has(sign)
     const found = signsOf(listed.bytes).filter((sign) => !isKnown(sign))
-    // One copy, however many signs it has.
+    // One copy of the item, however many signs it has.
     const item = found.length === 0 ? null : itemOf(listed, place)
     if (item !== null) for (const sign of found.slice(0, most)) this.#signs.set(sign, item)
   }
 
-  /** The window's bytes are about to be given up. */
+  /** The window's bytes are about to be released. */
   leave(): void {
     const last = this.#lastInWindow
-    // A walk ends with its beginning, read again.
+    // A walk ends by reading the list's beginning again: that is not its last item.
     if (last !== null && last.place >= (this.#passed.last?.place ?? 0))
       this.#passed.last = itemOf(last.listed, last.place)
     this.#lastInWindow = null
@@ -194,7 +194,7 @@ export class FormSample {
       ...rare.slice(1, 4),
       ...byChance.slice(1),
     ]
-    // Beside a full walk, what counts as changed is what no walk has met: it counts where there is little else.
+    // Beside a full walk, a changed item is one that no walk has met: those count where there is little else.
     const { full } = this.#request
     const most = full === 0 ? Infinity : Math.min(MOST_BY_CHANCE, full + Math.floor(windows / WINDOWS_PER_ITEM))
     const wanted = full === 0 ? changed : [...ofWalk, ...changed]
@@ -204,7 +204,7 @@ export class FormSample {
     return [...chosen.values()]
   }
 
-  /** Looks count: where a walk counts ties by them, it takes in next to nothing of its own. */
+  /** Windows that were only looked at count: a walk that counts ties by them takes in next to nothing of its own. */
   #isFull(): boolean {
     return this.#request.full > 0 && (this.#kind === 'full' || this.#kind === null)
   }
@@ -221,7 +221,7 @@ export class FormSample {
     const known = passed.shapes.get(shape)
     if (known !== undefined) known.count += 1
     else {
-      // The signs of an item are told by its shape.
+      // Items of one shape have the same signs.
       this.#keepSigns(listed, place)
       if (passed.shapes.size < MOST_SHAPES) passed.shapes.set(shape, { count: 1, item: itemOf(listed, place) })
     }
@@ -232,7 +232,7 @@ export class FormSample {
     }
   }
 
-  /** 0 to 1; mulberry32. */
+  /** A random number, 0 to 1; mulberry32. */
   #chance(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
@@ -241,7 +241,7 @@ export class FormSample {
   }
 }
 
-/** Keeps it where it has the longest body so far, and a longer one than `beyond`. */
+/** Keeps the item if it has the longest body so far, and a longer one than `beyond`. */
 function keepLongest(
   kept: Longest,
   listed: ListedTask,
@@ -268,28 +268,28 @@ export function comparedOf({ isFinal, bytes, bodies }: SampledItem): ComparedTas
   return { isFinal, bodies, signs: signsOf(bytes), listed: [storedTask(rowOf(bytes))], details: [] }
 }
 
-/** Which columns it fills, whether a body breaks off, names in `extra`, with booleans, as `"truncated":true`. */
+/** Which columns the item fills, whether a body breaks off, and the names in `extra`, with the values of booleans. */
 function shapeOf({ bytes }: ListedTask): string {
   const members = membersOf(bytes).map(([name, value]) => (typeof value === 'boolean' ? `${name}=${value}` : name))
   return `${filledColumns(bytes)}${breaksOff(bytes) ? ' broken' : ''} ${members}`
 }
 
-/** What may say that the list shows less of the item than there is: that a body breaks off, members such as `"truncated":true`. */
+/** Signs that the list shows only part of an item: a body that breaks off, members such as `"truncated":true`. */
 function signsOf(row: Buffer): string[] {
   const marks = membersOf(row).flatMap(([name, value]) => (value === true ? [name] : []))
   return breaksOff(row) ? ['a body that breaks off', ...marks] : marks
 }
 
-/** Of `extra`. */
+/** The members of `extra`. */
 function membersOf(row: Buffer): [name: string, value: JsonValue][] {
   const length = stringBytes(row, EXTRA)
   if (length === 0 || length > LONGEST_EXTRA) return []
-  // The other columns, bodies among them, are not made strings.
+  // Only `extra` is made a string, and not the other columns, bodies among them.
   const extra = parseExact(String(boundValues(row)[EXTRA]))
   return isObject(extra) ? Object.entries(extra) : []
 }
 
-/** How JSON and markup begin, and end where nothing is cut off. */
+/** How JSON and markup begin, and how they end where nothing is cut off. */
 const CLOSED_BY = new Map(['{}', '[]', '""', '<>'].map((pair) => [pair.charCodeAt(0), pair.charCodeAt(1)]))
 
 function breaksOff(bytes: Buffer): boolean {
@@ -300,7 +300,7 @@ function breaksOff(bytes: Buffer): boolean {
   })
 }
 
-/** Five tasks of a window at most: final ones from its start, middle and end, one with a result to leave out, an open one. */
+/** At most five tasks of a window: final ones at start, middle and end, one with a result to leave out, an open one. */
 export function fewOf(listed: ListedTask[]): ListedTask[] {
   const finals = listed.filter(({ final }) => final)
   const places = [0, Math.floor(finals.length / 2), finals.length - 1]

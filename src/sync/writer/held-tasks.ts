@@ -3,7 +3,7 @@ import { placesOf } from '../../mirror/tables/tasks.ts'
 import type { WalkKind } from '../../mirror/tables/walks.ts'
 import type { Writing } from './writing.ts'
 
-/** Rows looked at for a witness near a place. */
+/** So many rows are looked at for a witness near a place. */
 const NEARBY = 1_000
 
 export function heldTasks(writing: Writing) {
@@ -12,8 +12,8 @@ export function heldTasks(writing: Writing) {
 
   return {
     /**
-     * The highest seq that was there before anything was taken in by a walk since the last one before `walkId` that was
-     * complete: of `kind`, where given. What walks met since stands at the front of the list like what they did not meet.
+     * The highest seq from before any walk took in anything, since the last complete one before `walkId` (of `kind`,
+     * where given). What walks met since stands at the front of the list like what they did not meet.
      */
     certainSeq: (walkId: number, kind: WalkKind | null = null): number =>
       walks.seqAfterComplete(walkId, kind) ?? Number.MAX_SAFE_INTEGER,
@@ -38,7 +38,7 @@ export function heldTasks(writing: Writing) {
     /** Where rows stand by createdAt among all that the mirror holds, newest first. */
     placesOf: (seqs: number[]): number[] => placesOf(writing.db, seqs),
 
-    /** The live task created last before `bound`, epoch ms; null where there is none. */
+    /** The seq of the live task created last before `bound`, epoch ms; null where there is none. */
     newestSeq: (bound: number): number | null => tasks.newestSeq(bound) ?? null,
 
     /** The live tasks at these parts (0 to 1) of all rows, each once. */

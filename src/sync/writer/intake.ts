@@ -24,7 +24,7 @@ export interface IntakeRules {
   acceptOthers: boolean
   /** How list and details differ; replaced as the run learns more. */
   forms: Forms
-  /** Whether a result was compared: what the list shows of one may be less than its detail does. Replaced likewise. */
+  /** Whether a result was compared: till then, the list may show less of one than its detail. Replaced likewise. */
   comparedResults: boolean
 }
 
@@ -63,7 +63,7 @@ export function isAnother(
   shown: TaskRow,
   toleranceMs = 0,
 ): boolean {
-  // An id that was given up may be given away again.
+  // An id that was given up may be given to another task.
   if (known === undefined || known.deletedAt !== null || rules.acceptOthers) return false
   return isOther(tables.tasks.identity(known.seq), shown, toleranceMs)
 }
@@ -79,7 +79,7 @@ export function anotherTask(shown: TaskRow) {
   }
 }
 
-/** Owes what of a row that was just written only other answers can tell. */
+/** Owes what only other answers can tell of a row that was just written. */
 export function noteOwed({ tables, rules }: Intake, task: Task, now: number): void {
   const final = isFinal(task, rules.finalStatuses)
   if (!final) tables.owed.owe(task.id, 'open', now)
@@ -95,7 +95,7 @@ export function countOne(counts: Partial<RunCounts>, what: keyof RunCounts): voi
   counts[what] = (counts[what] ?? 0) + 1
 }
 
-/** The task a stored row stands for. */
+/** The task that a stored row stands for. */
 export function storedTask(row: TaskRow): Task {
   return storedJson<Task>(taskText(row), parseExact)
 }

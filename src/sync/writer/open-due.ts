@@ -7,14 +7,14 @@ interface OpenQuestion {
   /** Epoch ms. */
   now: number
   limit: number
-  /** Null where the places of tasks in the list are not wanted. As `placeTable` has it. */
+  /** As in `placeTable`; null where the places of tasks in the list are not wanted. */
   widest: number | null
 }
 
 /** Open tasks that are due, the most overdue first. */
 export interface OpenDueNow {
   ids: string[]
-  /** By index how far each stands behind the oldest of them; NaN where the list does not show it whole. */
+  /** By index, how far each task stands behind the oldest of them; NaN where the list does not show it whole. */
   distances: Float64Array
 }
 
@@ -25,10 +25,10 @@ interface Candidate {
   isAsListed: boolean
 }
 
-/** The most that are looked at in one run: what is over comes in a later one. */
+/** At most so many are looked at in one run; the others come in a later one. */
 const MOST = 20_000
 
-/** The `most` that are most overdue, out of any number: never many more are held. */
+/** The `most` that are most overdue, out of any number, without ever holding many more. */
 class MostOverdue {
   readonly #most: number
   #found: Candidate[] = []
@@ -81,8 +81,8 @@ export function openDue(writing: Writing) {
 
   return {
     /**
-     * The most overdue ones. Open tasks that the list showed whole in this run are left out, and marked as checked where
-     * they had been asked for before.
+     * The most overdue ones. Leaves out open tasks that the list showed whole in this run, and marks them as checked
+     * where they had been asked for before.
      */
     openDue({ now, limit, widest }: OpenQuestion): OpenDueNow {
       const due = new MostOverdue(Math.min(limit, MOST))

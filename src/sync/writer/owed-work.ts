@@ -8,7 +8,7 @@ export function owedWork(writing: Writing) {
   const tombstonesAsked = new Set<string>()
 
   return {
-    /** Ids of details and candidates that are due, oldest check first; candidates that this run has met are none. */
+    /** Ids of details and candidates that are due, oldest check first; without candidates that this run has met. */
     due(reason: 'detail' | 'candidate', now: number): string[] {
       const isDue = ({ seq }: Owed) => reason === 'detail' || !seen.has(seq)
       return owed.due(reason, now, isDue).map(({ taskId }) => taskId)
@@ -28,13 +28,13 @@ export function owedWork(writing: Writing) {
       }
       return due
     },
-    /** Whether the detail of one of them came to be owed at `since`, epoch ms, or later. */
+    /** Whether the detail of one of `ids` came to be owed at `since`, epoch ms, or later. */
     areOwedSince: (ids: string[], since: number): boolean =>
       ids.some((id) => (owed.find(id, 'detail')?.owedAt ?? 0) >= since),
     owedCount: (reason: OwedReason): number => owed.count(reason),
-    /** Details that are owed and not expected any moment. */
+    /** How many owed details are not expected any moment. */
     unexpectedCount: (now: number): number => owed.unexpectedCount(now),
-    /** A candidate that this run has met is none any more. */
+    /** Drops the candidates that this run has met. */
     dropMetCandidates(): void {
       const met = owed.due('candidate', Number.MAX_SAFE_INTEGER, ({ seq }) => seen.has(seq))
       if (met.length === 0) return

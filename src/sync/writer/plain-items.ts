@@ -1,6 +1,6 @@
-// Items that may be taken from the bytes of an answer as they stand: every member is one that a column holds exactly, and
-// the text of JSON columns is what a parser would write. Most items of most services are so, and then nothing is parsed.
-// Whatever is otherwise is left to the parser, see prepare.ts; both ways come to the same row, byte for byte.
+// Items that may be taken from the bytes of an answer as they stand: every member is one that a column holds exactly,
+// and the text of JSON columns is what a parser would write. Most items of most services are so, and nothing is parsed
+// then. All others are left to the parser, see prepare.ts; both ways come to the same row, byte for byte.
 
 import { PlainRow } from '../../mirror/row-bytes.ts'
 import { CLOSE_OBJECT, COLON, COMMA, OPEN_OBJECT } from '../../service/decode/json-bytes.ts'
@@ -17,7 +17,7 @@ import { MAX_ID_LENGTH } from '../../service/decode/wire.ts'
 import { type Fields, isFields, TASK_COLUMNS, TASK_FIELDS } from '../../task/columns.ts'
 import type { Moment } from '../../task.ts'
 
-/** A member by the bytes of its name, and where it goes. */
+/** A member, by the bytes of its name, and the column that it goes to. */
 interface Member {
   name: Uint8Array
   column: number
@@ -46,9 +46,9 @@ const ID_COLUMN = TASK_COLUMNS.indexOf('id')
 const CREATED_COLUMN = TASK_COLUMNS.indexOf('created_at')
 const STATUS_COLUMN = TASK_COLUMNS.indexOf('system_status')
 
-/** Reads items one after another; what it says is of the last one that `read` passed. */
+/** Reads items one after another; what it says is about the last one that `read` passed. */
 export class PlainItems {
-  /** Its columns, as places in the bytes. */
+  /** The item's columns, as places in the bytes. */
   readonly row = new PlainRow()
   id = ''
   private seen = 0
@@ -61,7 +61,7 @@ export class PlainItems {
     this.finalStatuses = finalStatuses
   }
 
-  /** Behind the item that begins at `at`; NOT_PLAIN where it is for the parser. */
+  /** Returns the index behind the item that begins at `at`; NOT_PLAIN where it is for the parser. */
   read(at: number): number {
     this.row.clear()
     this.seen = 0
@@ -86,7 +86,7 @@ export class PlainItems {
     return (this.seen & DATA) === 0 || (final && (this.seen & RESULT) === 0)
   }
 
-  /** The object at `open`; an empty one has no column to stand in. */
+  /** Reads the object at `open`. An empty one is for the parser, as no column stands for it. */
   private members(open: number, members: Member[], isTop: boolean): number {
     const { bytes, row } = this
     if (bytes[open] !== OPEN_OBJECT) return NOT_PLAIN
@@ -110,7 +110,7 @@ export class PlainItems {
       } else if (kind === 'text') {
         at = stringEnd(bytes, start)
         if (at === NOT_PLAIN) return NOT_PLAIN
-        // Of the escapes that are passed none makes half a surrogate pair.
+        // None of the escapes that are passed makes half a surrogate pair.
         if (hadEscape()) row.setText(column, JSON.parse(bytes.toString('utf8', start, at)) as string)
         else row.setPlace(column, start + 1, at - 1)
       } else if (kind === 'json') {

@@ -24,7 +24,7 @@ import type { ListedTask } from './take-listed.ts'
 
 /** What a walk needs to know of a window. */
 export interface Summary extends Decoded {
-  /** Items in it. */
+  /** Number of items in it. */
   count: number
   /** In list order; an item without a usable id has an identity of its own that no id can equal. */
   ids: string[]
@@ -51,16 +51,16 @@ const FINAL = 1
 const LACKS = 2
 const HASH = 16
 
-/** Work between two pauses of `takePlainly`, in bytes: about a millisecond. What is parsed takes longer. */
+/** Bytes of work between two pauses of `takePlainly`: about a millisecond. What is parsed takes longer. */
 const STEP = 256 * 1024
-/** Bytes that an item counts for besides its own. */
+/** Bytes that an item counts for in addition to its own. */
 const ITEM = 1024
 const PARSED = 8
 /** The largest answer that a thread with other things to do makes ready, and the largest item that it parses. */
 const MOST_HERE = 4 * 1024 * 1024
 const MOST_PARSED = 64 * 1024
 
-/** Throws `MirrorError` `body-invalid` for what is no answer of the service. In one go, however long that takes. */
+/** Throws `MirrorError` `body-invalid` for what is no answer of the service. Works in one go, however long it takes. */
 export function prepareWindow(raw: Uint8Array, finalStatuses: ReadonlySet<string>): PreparedWindow {
   const steps = takePlainly(raw, finalStatuses)
   for (;;) {
@@ -69,7 +69,7 @@ export function prepareWindow(raw: Uint8Array, finalStatuses: ReadonlySet<string
   }
 }
 
-/** `prepareWindow` in steps, each no longer than 64 KB of content takes at worst; null where it would be more. */
+/** `prepareWindow` in steps, none longer than 64 KB of content take at worst; null where one would be longer. */
 export function* prepareInSteps(
   raw: Uint8Array,
   finalStatuses: ReadonlySet<string>,
@@ -98,7 +98,7 @@ export function* takePlainly(
   const { bytes, itemsAt } = page
   const plain = new PlainItems(bytes, finalStatuses)
   const draft = new WindowDraft(raw.length, finalStatuses)
-  // The first pause comes before any work: answers that came together are not taken in one go.
+  // The first pause comes before any work, so that answers that came together are not taken in one go.
   let work = STEP + 1
   let at = spaceEnd(bytes, itemsAt)
   for (let count = 0; bytes[at] !== CLOSE_LIST; count += 1) {
@@ -130,7 +130,7 @@ export function* takePlainly(
   return envelope === null ? null : draft.window({ ...envelope, hasPayload: true })
 }
 
-/** A value and what divides it from the next take two bytes: only large items can have too many of them. */
+/** A value and what divides it from the next take two bytes: only large items can have too many values. */
 function isWithinBounds(bytes: Buffer, start: number, end: number): boolean {
   return end - start <= 2 * MAX_VALUES || (spanAt(bytes, start) as Span).values <= MAX_VALUES
 }
@@ -191,7 +191,7 @@ export function summaryOf({ statusCode, message, hasPayload, count, ids, moments
   return { statusCode, message, hasPayload, count, ids, moments, flags }
 }
 
-/** About a millisecond for a megabyte. */
+/** Takes about a millisecond for a megabyte. */
 export function withHashes(window: PreparedWindow): HashedWindow {
   const { rows, ends } = window
   const hashes = Buffer.alloc(ends.length * HASH)
@@ -203,7 +203,7 @@ export function withHashes(window: PreparedWindow): HashedWindow {
   return { ...window, hashes }
 }
 
-/** Gives memory back that nobody reads any more, instead of waiting until it is collected: megabytes for each window. */
+/** Gives back memory that nobody reads any more, without waiting for its collection: megabytes for each window. */
 export function release(bytes: Uint8Array): void {
   if (bytes.buffer instanceof ArrayBuffer && !bytes.buffer.detached) bytes.buffer.transfer(0)
 }
@@ -242,7 +242,7 @@ function momentOf({ created_at: created }: TaskRow): Moment {
   return typeof created === 'number' ? created : null
 }
 
-/** Names an item without a usable id, as no id can be; where it shows none, by what stands before it as well. */
+/** Names an item without a usable id as no id can be; if it shows no id at all, by what stands before it as well. */
 function unfitIdentity({ raw, taskId }: UnfitItem, before: string): string {
   const hash = createHash('sha256').update(raw)
   if (taskId === null) hash.update('\0').update(before)

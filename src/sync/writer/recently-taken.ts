@@ -1,7 +1,7 @@
-// What a walk has taken in since windows were looked up: an answer of the writer is brought up to date with it, instead of
-// being asked for again. Holds the ids of no more windows than that takes.
+// What a walk has taken in since windows were looked up: brings an answer of the writer up to date, so that it need not
+// be asked for again. Holds the ids of no more windows than that takes.
 
-/** A look-up for a walk, made when so many windows had been taken in. */
+/** A look-up for a walk, made when `after` windows had been taken in. */
 export interface LookedUpAt {
   walkId: number
   after: number
@@ -10,16 +10,16 @@ export interface LookedUpAt {
 export class RecentlyTaken {
   #count = 0
   #walkId: number | null = null
-  /** Which window brought an id last, of those that matter still. */
+  /** Which window brought an id last, of the windows that still matter. */
   readonly #takenAt = new Map<string, number>()
   readonly #windows: { number: number; ids: string[] }[] = []
 
-  /** Windows that walks have taken in so far. */
+  /** How many windows walks have taken in so far. */
   get count(): number {
     return this.#count
   }
 
-  /** What earlier walks took in is of no use to this one. */
+  /** Forgets what earlier walks took in: it is of no use to this one. */
   add(walkId: number, ids: string[]): void {
     if (walkId !== this.#walkId) {
       this.#takenAt.clear()
@@ -31,7 +31,7 @@ export class RecentlyTaken {
     this.#count += 1
   }
 
-  /** Sets `met` to 1, by index, for those of `ids` that the walk has taken in since it looked them up. */
+  /** Sets `met` to 1, by index, for those of `ids` that the walk has taken in since they were looked up. */
   bringUpToDate(met: Uint8Array, ids: readonly string[], { walkId, after }: LookedUpAt): void {
     if (walkId !== this.#walkId || after === this.#count) return
     ids.forEach((id, index) => {

@@ -18,8 +18,9 @@ import { takeListed } from './take-listed.ts'
 import type { Writing } from './writing.ts'
 
 /**
- * Marks what a complete full walk shows to be no longer set aside: it began after the item was last met, and met its task whole or,
- * where it has no id, read the whole list without it. Returns how many. A walk dated in the future shows nothing. In a transaction.
+ * Marks set-aside items that a complete full walk has settled: it began after the item was last met, and met its task
+ * whole or, where it has no id, read the whole list without it. Returns how many. A walk dated in the future settles
+ * none. In a transaction.
  */
 export function settleByWalk(writing: Writing, { id: walkId, startedAt }: WalkRow, now: number): number {
   const { db, tables } = writing
@@ -62,7 +63,7 @@ export function replayIntake(writing: Writing) {
       // An old text neither replaces newer content nor takes a tombstone back.
       if (known.deletedAt !== null) return known.deletedAt >= item.seenAt
       if (known.readAt >= item.seenAt) return true
-      // Set aside under a clock that was ahead: nobody knows which of the two is newer, and the service is asked.
+      // Set aside under a clock that was ahead: nobody knows which of the two is newer, so only the service can tell.
       if (ageOf(item.seenAt, now, 0) === null) return false
     }
     const times = { readAt: item.seenAt, now }
@@ -78,14 +79,14 @@ export function replayIntake(writing: Writing) {
 
   function settle(items: WaitingItem[], now: number): void {
     for (const { id } of items) markReplayed(db, id, now)
-    // Bytes and counts of what waits are read again.
+    // The bytes and counts of what waits have changed.
     tables.setAside.reload()
   }
 
   return {
     waitingItems: (after: number, limit: number): WaitingItem[] => waitingItems(db, after, limit),
 
-    /** Takes in what can be taken in from its raw text, in one transaction; returns how many of `items` are done with. */
+    /** Takes in what can be read from the raw texts, in one transaction; returns how many of `items` are done with. */
     replayTexts(items: WaitingItem[], now: number): number {
       return writing.commit(() => {
         const done = items.filter((item) => takeText(item, now))
@@ -97,7 +98,7 @@ export function replayIntake(writing: Writing) {
     /** The service has been asked for the tasks of `items`, and they were taken in. */
     settleReplayed: (items: WaitingItem[], now: number): void => writing.commit(() => settle(items, now)),
 
-    /** As the end of the last complete full walk does; that may have been one of an earlier version. */
+    /** As the end of the last complete full walk does: that may have been made by an earlier version. */
     settleByWalk: (now: number): number =>
       writing.commit(() => {
         const walk = writing.walks.lastFull('complete')

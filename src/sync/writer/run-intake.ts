@@ -10,7 +10,7 @@ export interface Opened {
   runId: number
   /** Without moments that lie in the future. */
   facts: Facts
-  /** How far in the future the last run ended, ms; null where it did not: this is the first to see that a clock was wrong. */
+  /** How far in the future the last run ended, ms; else null. This run is the first to see that a clock was wrong. */
   future: number | null
   lastFull: WalkRow | null
   lastCompleteFull: WalkRow | null

@@ -1,6 +1,6 @@
 // Everything that happens on the writing connection: windows that are ready (prepare.ts) and details are looked up and
-// committed, with the walks, the run and what is owed. Synchronous, so that nothing can await inside a transaction. Runs
-// in the writer thread (worker.ts), and directly in tests; knows the mirror and the wire format, not the network.
+// committed, with the walks, the run and what is owed. Synchronous, so that nothing can await inside a transaction.
+// Runs in the writer thread (worker.ts), and directly in tests; knows the mirror and the wire format, not the network.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ import { Writing, type WritingOptions } from './writing.ts'
 export interface SessionOptions extends WritingOptions {
   busyTimeoutMs: number
   fileMode: number
-  /** Everything is rolled back at the end; a mirror that is missing is made elsewhere and removed. */
+  /** Everything is rolled back at the end; a missing mirror is made elsewhere, and removed. */
   dryRun: boolean
 }
 
@@ -71,14 +71,14 @@ export function beginSession(db: Db, options: SessionOptions, lock: Lock) {
     ...owedWork(writing),
     ...heldTasks(writing),
 
-    /** Commits the windows that were taken in; throws what they could not be committed for, where no call has. */
+    /** Commits the windows that were taken in; throws why they could not be committed, unless a call has told it. */
     flush: writing.flush,
 
     /**
-     * Ends the connection and gives the lock back, whatever happens; windows gathered since the last commit are lost, so
-     * `endRun` comes before. Returns the size in bytes of a WAL that readers keep from being folded back. Throws where
-     * the disk keeps it (nothing is lost, the next run folds it back), and where somebody has taken the file away, which
-     * SQLite does not notice: its WAL would be played into whatever stands there now, and is put aside.
+     * Closes the connection and gives the lock back, whatever happens. Windows gathered since the last commit are lost,
+     * so `endRun` comes before. Returns the size in bytes of a WAL that readers keep from being folded back. Throws
+     * where the disk keeps it from that (nothing is lost, the next run folds it back), and where somebody has taken the
+     * file away, which SQLite does not notice: its WAL is put aside, or would be played into what stands there now.
      */
     close(): number {
       try {

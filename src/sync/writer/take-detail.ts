@@ -23,18 +23,18 @@ interface DetailTakenAs {
 /** `last_error` of a detail that shows an earlier or another state than the list did. */
 export const LAGS = 'the detail shows an earlier state than the list'
 const DISAGREES = 'the detail shows another state than the list'
-/** So often and for so long a detail may show another state than the list did, until it is taken for what it is. */
+/** After so many attempts and so much time, a detail that still shows another state than the list did is believed. */
 const PATIENCE = { attempts: 3, ms: 3_600_000 }
 
 /** How a detail came to be asked for, and when. */
 interface DetailReading extends RowTimes {
-  /** Somebody wants just this answer: it counts as newer where that cannot be told. */
+  /** Somebody asked for just this answer: it counts as newer where nothing else tells. */
   byHand: boolean
-  /** The list has shown the task in this run, and nothing else has. */
+  /** The list has shown the task in this run, and no other answer has. */
   isListed: boolean
 }
 
-/** Replaces what is stored, unless the list showed a later state. Settles what is owed where both agree. */
+/** Replaces what is stored, unless the list showed a later state. Settles what is owed where list and detail agree. */
 export function takeDetail(
   intake: Intake,
   known: KnownTask | undefined,
@@ -58,7 +58,7 @@ export function takeDetail(
   const isElsewhere = debt?.listed !== undefined && debt.listed !== null
   const listed = isElsewhere ? storedJson<Task>(debt.listed as string, parseExact) : stored
   const held = tables.tasks.hashes(seq)
-  // Asked for because the list showed another state than a look-up before: that it agrees with that look-up is no sign of its age.
+  // Asked for because the list contradicted an earlier look-up: agreeing with that look-up is no sign of its age.
   const isContested = isElsewhere && awaitsList(held)
   const shown = { listed, before: isElsewhere && !isContested ? stored : null }
   let recency = restored ? 'newer' : recencyOf(task, shown, rules.forms, isDone)
@@ -68,11 +68,11 @@ export function takeDetail(
       debt !== undefined &&
       debt.attempts >= PATIENCE.attempts &&
       (ageOf(debt.owedAt, now) ?? PATIENCE.ms) >= PATIENCE.ms
-    // What a complete walk did not meet, only its detail tells of.
+    // Only its detail tells of a task that a complete walk did not meet.
     const isUnlisted = tables.owed.find(task.id, 'candidate') !== undefined
     if (byHand || isPatienceOver || isUnlisted) recency = 'newer'
   }
-  // Of two open states nothing tells which is later. Where the list shows whole tasks, what it showed a moment ago stands.
+  // Nothing tells which of two open states is later. Where the list shows whole tasks, what it just showed stands.
   const isOpen = !isDone(listed) && !isDone(task)
   if (
     recency === 'newer' &&
@@ -93,7 +93,7 @@ export function takeDetail(
   const row = shapeTask(whole)
   const hash = contentHash(row)
   const same = hash.equals(held.contentHash) || sameContent(row, storedRow)
-  // What the list shows next tells whether it was this answer that came late; where nothing dates the two they may differ for good.
+  // What is listed next tells whether this answer came late; where nothing dates the two, they may differ for good.
   const settledAs = isDated || !isElsewhere ? null : contentHash(shapeTask(listed))
   const listHash = recency === 'newer' ? settledAs : held.listHash
   if (!same) tables.tasks.replace(seq, row, { contentHash: hash, listHash }, reading)
@@ -102,13 +102,13 @@ export function takeDetail(
   const outcome = restored ? 'restored' : same ? 'unchanged' : 'updated'
   if (recency !== 'unclear')
     return { seq, outcome, isOpen: !isDone(whole), isTaken: true, owedFor: settle(intake, seq, whole, reading) }
-  // A state that the task had, with more in it than the list shows; which of both is later has still to be seen.
+  // A state that the task had, with more in it than the list shows; which of the two is later has still to be seen.
   tables.owed.oweDetail(task.id, now, JSON.stringify(listed))
   tables.owed.settle(task.id, 'candidate')
   return { seq, outcome, isOpen: !isDone(whole), isTaken: true, owedFor: DISAGREES }
 }
 
-/** Settles what the detail of the row answers; returns what it does not. */
+/** Settles what the detail of the row answers. Returns why it stays owed, or null. */
 function settle({ tables, rules }: Intake, seq: number, task: Task, { readAt, now }: RowTimes): string | null {
   const final = isFinal(task, rules.finalStatuses)
   tables.tasks.setDetailAt(seq, readAt)
@@ -118,7 +118,7 @@ function settle({ tables, rules }: Intake, seq: number, task: Task, { readAt, no
   else tables.owed.owe(task.id, 'open', now)
   if (final && (!Object.hasOwn(task, 'result') || task.result === null)) {
     const isOwed = tables.owed.find(task.id, 'detail') !== undefined
-    // A null is an answer, but where the list already kept silent it may be one that came too early.
+    // A null is an answer; but where the list had not shown the result either, it may have come too early.
     if (isOwed || task.result !== null) {
       tables.owed.oweDetail(task.id, now, null)
       return NO_RESULT

@@ -12,7 +12,7 @@ export interface ListedTask {
   id: string
   /** Its row, encoded. */
   bytes: Buffer
-  /** Over `bytes`. */
+  /** The hash of `bytes`. */
   hash: Buffer
   final: boolean
   /** Whether it lacks what only its detail can tell. */
@@ -20,8 +20,8 @@ export interface ListedTask {
 }
 
 /**
- * Takes a listed task in. `known` is what the mirror holds of it, found with its hash. Returns the row's seq and what
- * happened; `showsLess`: the mirror holds more of it than the list shows, and nothing known tells why.
+ * Takes a listed task in. `known`: what the mirror holds of it, found with its hash. Returns the row's seq and what
+ * happened; `showsLess`: the mirror holds more of the task than the list shows, and nothing known explains that.
  */
 export function takeListed(
   intake: Intake,
@@ -57,7 +57,7 @@ export function takeListed(
     tables.owed.oweDetail(id, now, JSON.stringify(shown))
     return { seq, outcome: 'unchanged', showsLess }
   }
-  // List and omission may be of two different moments: only the detail is one of the task's own states.
+  // What is listed and what is left out may be of two moments: only the detail is one of the task's own states.
   const waits = !isAllShown && (rules.asksDetails || isFinal(stored, rules.finalStatuses))
   if (waits) {
     tables.tasks.setListHash(seq, listHash)
@@ -74,8 +74,8 @@ export function takeListed(
 }
 
 /**
- * A look-up has shown another state since the list showed the task last: that it is listed otherwise may be as old as before, or
- * newer. Only another look-up tells (take-detail.ts).
+ * Since the list showed the task last, a look-up has shown another state: what the list shows now may be as old as
+ * before, or newer. Only another look-up tells (take-detail.ts).
  */
 function isContested({ tables, rules }: Intake, { seq, deletedAt }: KnownTask, shown: Task, stored: Task): boolean {
   if (!rules.asksDetails || deletedAt !== null) return false
@@ -83,7 +83,7 @@ function isContested({ tables, rules }: Intake, { seq, deletedAt }: KnownTask, s
   return awaitsList(tables.tasks.hashes(seq))
 }
 
-/** The list shows what is stored, or less of that: the row stays, but for how the list shows it and what is owed. */
+/** The list shows what is stored, or less: the row stays, but for how the list shows it and what is owed. */
 function keepStored(
   intake: Intake,
   { seq, deletedAt }: KnownTask,
@@ -100,14 +100,14 @@ function keepStored(
     noteOwed(intake, stored, now)
   }
   const isOwed =
-    // The list stopped showing a part: gone at the service, or only not listed? The detail tells.
+    // The list stopped showing a part: is it gone at the service, or only not listed? The detail tells.
     (showsLess && (before !== null || detailAt !== null)) ||
     (detailAt === null && owesDetail(rules, listed)) ||
     // A detail that is still owed has to agree with what is shown now.
     (tables.owed.find(listed.id, 'detail')?.listed ?? null) !== null
   const reshaped = shapeTask(stored)
   const reshapedHash = contentHash(reshaped)
-  // An earlier version of this program had no column for what one holds now.
+  // An earlier version of this program had no column for a member that has one now.
   const isReshaped = !reshapedHash.equals(stays)
   if (isReshaped) {
     tables.tasks.replace(seq, reshaped, { contentHash: reshapedHash, listHash: listed.hash }, times)
@@ -117,7 +117,7 @@ function keepStored(
   return restored ? 'restored' : isReshaped ? 'updated' : 'unchanged'
 }
 
-/** Whether the list shows nothing but less of what is stored. */
+/** Whether the list shows nothing new: less than is stored, another spelling, or what says nothing of the state. */
 function isNothingNew(differences: FormDifference[], forms: Forms): boolean {
   return differences.every((each) => isLess(each.kind) || each.kind === 'spelled' || isMeaningless(each, forms))
 }
@@ -127,7 +127,7 @@ function owesDetail(rules: IntakeRules, listed: ListedTask): boolean {
   return rules.forms.summary.length > 0 && canHaveMore(storedTask(rowOf(listed.bytes)), rules.forms)
 }
 
-/** Owes a detail that has to agree with what the list shows, which the row does not hold. */
+/** Owes a detail that has to agree with what the list shows and the row does not hold. */
 function oweDetail({ tables }: Intake, seq: number, shown: Task, now: number): void {
   tables.tasks.setDetailAt(seq, null)
   tables.owed.oweDetail(shown.id, now, JSON.stringify(shown))

@@ -26,7 +26,7 @@ export interface TakeIn {
 export class WindowTaking {
   /** Items of the window that the walk had not met before. */
   newlyMet = 0
-  /** Whether an item with an id came before: it identifies items without one (prepare.ts). */
+  /** Whether an item with an id came before in the window: it identifies items without one (prepare.ts). */
   #isNamed = false
   /** Ids of the tasks in it. */
   readonly ids = new Set<string>()
@@ -45,7 +45,7 @@ export class WindowTaking {
     this.#marks = step.walkId === null ? null : writing.marks(step.walkId)
   }
 
-  /** Call in a transaction. `hasChanged`: whether the row of an id may be another than when the window was looked up. */
+  /** Call in a transaction. `hasChanged`: whether an id's row may have changed since the window was looked up. */
   take(hasChanged: (id: string) => boolean): void {
     const { walkId, skip, progress } = this.#step
     const { window, unfit } = this.#holding
@@ -67,7 +67,7 @@ export class WindowTaking {
   #takeItem(id: string, index: number, hasChanged: (id: string) => boolean): void {
     const { window, known: lookedUp } = this.#holding
     const place = this.#step.skip + index
-    // An id that the window lists twice has changed its row meanwhile.
+    // If the window lists an id twice, the first one has changed its row meanwhile.
     const isStale = hasChanged(id) || this.ids.has(id)
     const known = isStale ? this.#writing.tables.tasks.find(id, listedHash(window, index)) : lookedUp[index]
     this.ids.add(id)
@@ -83,7 +83,7 @@ export class WindowTaking {
     }
   }
 
-  /** Set aside is met: at its place, and as the row the mirror may hold of it. */
+  /** An item that is set aside counts as met: at its place, and as the row that the mirror may hold of it. */
   #takeUnfit(item: UnfitItem, identity: string, index: number): void {
     const { tables, unfitMet, runId } = this.#writing
     const { skip, now } = this.#step
@@ -94,14 +94,14 @@ export class WindowTaking {
       if (!unfitMet.has(identity)) this.newlyMet += 1
       unfitMet.add(identity)
     }
-    // What names it is not in this answer; it is in the one before, where that shares this item.
+    // What identifies it is not in this answer, but in the one before, if that shares this item.
     if (taskId === null && !this.#isNamed && this.#isSharedAt(skip + index)) return
     const known = taskId === null ? { identity } : {}
     const added = { source: 'list' as const, skip: skip + index, taskId, reason, message, raw, ...known }
     if (tables.setAside.add(added, runId, now)) countOne(this.#counts, 'rejected')
   }
 
-  /** Whether the window before shows this place, too. Behind a place that cannot be read it does not. */
+  /** Whether the window before shows this place, too; not where a place that cannot be read lies in between. */
   #isSharedAt(place: number): boolean {
     const before = this.#writing.lastTaken
     if (before === null || before.walkId !== this.#step.walkId) return this.#step.skip > 0
@@ -120,12 +120,12 @@ export class WindowTaking {
       if (isAnother(this.#writing, known, shown)) {
         if (tables.setAside.add({ source: 'list', skip: place, ...anotherTask(shown) }, runId, now))
           countOne(this.#counts, 'rejected')
-        // Set aside is met.
+        // An item that is set aside counts as met.
         seen.add(known.seq)
         return { seq: known.seq, isChanged: false, showsLess: false }
       }
     }
-    // Older than what this run has taken in already: a detail, or a window that was asked for later but lay further up.
+    // Older than what this run has taken in: a detail, or a window that was asked for later but lay further up.
     const newer =
       known !== undefined &&
       ((detailReadAt.get(known.seq) ?? Number.NEGATIVE_INFINITY) > readAt ||

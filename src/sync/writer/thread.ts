@@ -14,11 +14,11 @@ type Remote<T> = {
 }
 
 export interface Writer extends Remote<Omit<Session, keyof WindowRelay>>, Omit<WindowRelay, 'otherCall'> {
-  /** Ends the thread at once, whatever it does; SQLite rolls back. */
+  /** Ends the thread at once, whatever it is doing; SQLite rolls back. */
   terminate(): Promise<void>
 }
 
-/** Takes the thread and opens the session in it. Throws what `openSession` throws; the thread has ended then. */
+/** Takes the thread and opens the session in it. Throws what `openSession` throws, once the thread has ended. */
 export async function startWriter(options: SessionOptions): Promise<Writer> {
   shareHandle(options.path)
   const worker = takeThread()
@@ -30,7 +30,7 @@ export async function startWriter(options: SessionOptions): Promise<Writer> {
   const terminate = async (): Promise<void> => void (await worker.terminate())
   try {
     await call('open', [options])
-    // Here and not at the start of the program, which loading it would then slow down.
+    // Here and not at the start of the program: it would slow down loading.
     keepHeapsSmall()
   } catch (error) {
     await terminate()
@@ -64,9 +64,9 @@ export async function startWriter(options: SessionOptions): Promise<Writer> {
 }
 
 /**
- * Lets no thread's young generation grow any more, and has the heaps collected when they are twice what lives: with windows
- * read ahead they would take 150 MB more and save no time (docs/decisions/performance-diary.md). V8 reads the flags each time it thinks of growing; there
- * is no other way to say so once it runs.
+ * Stops the young generation of every thread from growing, and has heaps collected when they are twice what lives in
+ * them: with windows read ahead they would take 150 MB more and save no time (docs/decisions/performance-diary.md). V8
+ * reads the flags each time it thinks of growing; once it runs there is no other way to say so.
  */
 function keepHeapsSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1')

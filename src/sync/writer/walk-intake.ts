@@ -1,4 +1,4 @@
-// A walk from its beginning to its verdict: what it is written down as, by its evidence, and what it did not meet.
+// A walk from its beginning to its verdict: what is recorded of it, by its evidence, and what it did not meet.
 import { MirrorError } from '../../errors.ts'
 import { Met } from '../../mirror/tables/evidence.ts'
 import { type Facts, writeFacts } from '../../mirror/tables/facts.ts'
@@ -12,7 +12,7 @@ export interface WalkEnded extends WalkEnd {
   /** What the kernel of proof was told since the last step, as JSON text. */
   evidence: string
   facts: Facts
-  /** Rows the walk did not meet become candidates for deletion, and set-aside items are done with: complete full walks only. */
+  /** Rows that the walk did not meet become candidates, and set-aside items are settled: complete full walks only. */
   candidates: boolean
   now: number
 }
@@ -21,7 +21,7 @@ export function walkIntake(writing: Writing) {
   const { runId, walks, evidence } = writing
   const { tasks, owed } = writing.tables
 
-  /** No other code has to be believed where it says `complete`. Why it is not, in words; null where it is. */
+  /** Judges the evidence: no other code is believed where it says `complete`. In words why it is not; null if it is. */
   function seal(walkId: number): string | null {
     try {
       evidence.seal(walkId)
@@ -32,11 +32,11 @@ export function walkIntake(writing: Writing) {
     }
   }
 
-  /** What the walk did not meet, and was there when it began, is to be asked for by id. Returns how many that is. */
+  /** Owes a look-up by id of what the walk did not meet, though it was there when the walk began. Returns how many. */
   function oweMissing(walkId: number, now: number): number {
     let found = 0
     for (const seq of writing.marks(walkId).missing()) {
-      // A detail of this run has answered for the task by itself.
+      // A detail that this run took in has answered for the task already.
       const live = writing.detailReadAt.has(seq) ? undefined : tasks.liveIdOf(seq)
       if (live === undefined) continue
       owed.owe(live, 'candidate', now)
@@ -52,7 +52,7 @@ export function walkIntake(writing: Writing) {
           { runId, kind, rangeSince: range.since, rangeUntil: range.until, maxSeqAtStart: tasks.highestSeq() },
           now,
         )
-        // Tasks of another account may take the places of the mirror's.
+        // Tasks of another account may replace the mirror's.
         if (writing.rules.acceptOthers) evidence.disown()
         // Only a full walk is ever resumed, and only the latest.
         evidence.forget(kind === 'full' ? walkId : (walks.interrupted()?.id ?? null))

@@ -1,4 +1,4 @@
-// What windows show that have come and are not taken in yet, beside what the mirror holds. Reads only.
+// What windows show that have come and are not taken in yet, and what the mirror holds of them. Reads only.
 import { boundValues, rowOf } from '../../mirror/row-bytes.ts'
 import type { KnownTask } from '../../mirror/tables/tasks.ts'
 import type { UnfitItem } from '../../service/decode/wire.ts'
@@ -14,7 +14,7 @@ export interface KnownState {
   seqs: Float64Array
   /** 1 where the list shows the task as it did last. */
   isAsBefore: Uint8Array
-  /** When the read began that brought what it holds of the task, epoch ms; 0 where it holds none. */
+  /** When the read began that brought what the mirror holds of the task, epoch ms; 0 where it holds none. */
   readAt: Float64Array
 }
 
@@ -29,13 +29,13 @@ export interface HeldWindow {
   window: HashedWindow
   unfit: Map<number, UnfitItem>
   known: (KnownTask | undefined)[]
-  /** How much work there had been when `known` was looked up. */
+  /** How many pieces of work there had been when `known` was looked up. */
   viewedAt: number
 }
 
 type Finder = (holding: HeldWindow) => (KnownTask | undefined)[]
 
-/** What the mirror holds of the items of a window as it is now, by index: looked up where there was work since they were last. */
+/** What the mirror holds now of a window's items, by index: looked up again if there was work since the last time. */
 export function finder(writing: Writing): Finder {
   // One read transaction for a window: taking SQLite's read lock anew for every id costs as much as the look-up.
   const findAll = writing.db.transaction(({ window, unfit }: HeldWindow) =>
@@ -71,7 +71,7 @@ export function windowReads(writing: Writing, held: ReadonlyMap<number, HeldWind
       return [...writing.compared.keys()]
     },
 
-    /** Notes the items of a window whose tasks are being compared, of `ids` alone where given; returns their ids. */
+    /** Notes a window's items whose tasks are being compared, only those of `ids` where given; returns their ids. */
     noteListed(handle: number, ids: string[] | null = null): string[] {
       const { window, unfit } = held.get(handle) as HeldWindow
       return window.ids.filter((id, index) => {
@@ -83,7 +83,7 @@ export function windowReads(writing: Writing, held: ReadonlyMap<number, HeldWind
       })
     },
 
-    /** What a window shows of the times of its tasks. */
+    /** The moments that a window shows of its tasks. */
     taskMoments(handle: number): WindowMoments {
       const { window, unfit } = held.get(handle) as HeldWindow
       const rows = window.ids.map((_, index) => (unfit.has(index) ? [] : boundValues(listedTask(window, index).bytes)))

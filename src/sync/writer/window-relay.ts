@@ -1,5 +1,5 @@
-// Windows on the main thread's side of the writer: prepared here and handed over without waiting for an answer, so that
-// the writer always has the next one at hand. What it said of a window's items before other windows were taken in is
+// Windows on the main thread's side of the writer: prepares them and hands them over without waiting for an answer, so
+// that the writer always has the next one at hand. What the writer said of a window before others were taken in is
 // brought up to date here. Knows no tables.
 import type { Moment } from '../../task.ts'
 import { type PreparedWindow, type Summary, summaryOf, withHashes } from './prepare.ts'
@@ -9,7 +9,7 @@ import type { KnownState } from './window-reads.ts'
 import type { Looked, TakenIn, Viewed } from './windows.ts'
 import type { ParsedList } from './writing.ts'
 
-/** Calls a method of the session in the writer thread, in the order of the calls; `transfer` is given away. */
+/** Calls a method of the session in the writer thread; calls keep their order. `transfer` is given away. */
 export type Call = (method: string, args: unknown[], transfer?: ArrayBuffer[]) => Promise<unknown>
 
 /** What the writer says of a window. */
@@ -25,13 +25,13 @@ interface Held {
   viewed: (LookedUpAt & { met: Uint8Array }) | null
 }
 
-/** Rejects with `body-invalid`; null where it would hold this thread up, so that the writer does it. */
+/** Rejects with `body-invalid`; null where preparing would hold this thread up, so that the writer does it. */
 export type Prepare = (raw: Uint8Array) => Promise<PreparedWindow | null>
 
-/** With fewer calls than this before it the writer has time to hash a window itself: it waits for this thread. */
+/** With fewer unanswered calls than this the writer has time to hash a window itself: it waits for this thread. */
 const BUSY = 3
 
-/** Whether the relay answers calls of this name; all others go to the writer as they are. */
+/** Whether the relay answers calls of this name; all others go to the writer unchanged. */
 export function isWindowCall(name: string): name is Exclude<keyof WindowRelay, 'otherCall'> {
   return name !== 'otherCall' && Object.hasOwn(WindowRelay.prototype, name)
 }
@@ -53,7 +53,7 @@ class LateError {
     throw error
   }
 
-  /** An error of `answer` is told here, and need not be told again. */
+  /** An error of `answer` is thrown here, and need not be told again. */
   async told<T>(answer: Promise<T>): Promise<T> {
     try {
       return await answer
@@ -69,7 +69,7 @@ export class WindowRelay {
   readonly #prepare: Prepare
   #unanswered = 0
   readonly #held = new Map<number, Held>()
-  /** What views are waiting for just now. */
+  /** The look-ups that views are waiting for just now. */
   readonly #awaited = new Set<LookUp>()
   readonly #taken = new RecentlyTaken()
   readonly #late = new LateError()
@@ -128,12 +128,12 @@ export class WindowRelay {
     }
   }
 
-  /** As the mirror is now: windows handed over to be taken in before are in it. */
+  /** What the mirror holds now: windows handed over before this call are in it. */
   knownState(handle: number): Promise<KnownState> {
     return this.#call('knownState', [handle]) as Promise<KnownState>
   }
 
-  /** Answers before it is done. An error is thrown by this or a later call, and the rest of the walk is refused. */
+  /** Answers before the work is done. This or a later call throws its error, and the rest of the walk is refused. */
   async takeIn(step: TakeIn): Promise<TakenIn> {
     this.#late.throw()
     const { ids, viewed } = this.#held.get(step.handle) as Held
@@ -158,17 +158,17 @@ export class WindowRelay {
     await this.#call('dropWindow', [handle])
   }
 
-  /** Waits until everything is taken in and committed; throws what it was not for, where no call has told it. */
+  /** Waits until everything is taken in and committed; throws why something was not, unless a call has told it. */
   async drain(): Promise<void> {
     await this.#lastTaken
-    // Also where a window has failed: what the last transaction could not be ended for is not left to the next one.
+    // Also after a window has failed: why the last transaction could not be ended is not left to the next one to tell.
     const flushed = this.#call('flush', [])
     this.#late.note(flushed)
     await flushed.catch(() => undefined)
     this.#late.throw()
   }
 
-  /** Call before any other: look-ups may no longer hold. Throws what a window was not taken in for. */
+  /** Call before any other call: look-ups may no longer hold. Throws why a window was not taken in. */
   otherCall(): void {
     this.#current = null
     for (const window of this.#held.values()) window.asked = null
@@ -189,7 +189,7 @@ export class WindowRelay {
     return { walkId, looked: this.#call('look', [handle, walkId]) as Promise<Looked>, after }
   }
 
-  /** Windows that all that is held was looked up after matter to nobody. */
+  /** Forgets windows taken in before everything that is held was looked up: nobody needs them any more. */
   #forget(): void {
     let needed = this.#taken.count
     for (const { asked, viewed } of this.#held.values())

@@ -29,11 +29,11 @@ export interface Looked {
 export interface Viewed extends Looked {
   ids: string[]
   moments: Moment[]
-  /** Those that the mirror does not hold. */
+  /** How many of the items the mirror does not hold. */
   unknown: number
 }
 
-/** More than are usually looked up ahead of being taken in; what was looked up before is looked up again. */
+/** More than are usually looked up ahead of being taken in; a window looked up before these is looked up again. */
 const RECENT = 16
 
 export interface TakenIn {
@@ -61,13 +61,13 @@ export function windowIntake(writing: Writing) {
   return {
     ...windowReads(writing, held, find),
 
-    /** Keeps a window until it is taken in or dropped, looks it up for `walkId`, hashes it where nobody has. */
+    /** Keeps a window until it is taken in or dropped; looks it up for `walkId`, and hashes it where nobody has. */
     hold(handle: number, given: PreparedWindow | HashedWindow, walkId: number | null): Looked | null {
       keep(handle, 'hashes' in given ? given : withHashes(given))
       return walkId === null ? null : look(handle, walkId)
     },
 
-    /** `hold` of an answer that the other thread would take too long for. Throws `body-invalid` as `prepareWindow` does. */
+    /** `hold` of an answer that would take the other thread too long. Throws `body-invalid` as `prepareWindow` does. */
     prepare(handle: number, raw: Uint8Array): Summary {
       const window = withHashes(prepareWindow(raw, writing.rules.finalStatuses))
       release(raw)
@@ -85,7 +85,7 @@ export function windowIntake(writing: Writing) {
       const hasChanged = changedSince(holding.viewedAt, writing.pieces(), recent)
       writing.throwBroken()
       writing.sample.enter(step.walkId, writing.walks.kindOf)
-      // Where the set-aside store is full, a window is taken back: that one, and none before it.
+      // If the set-aside store is full, this window is rolled back, and none before it.
       const inTransaction = holding.unfit.size === 0 ? writing.gather : writing.commit
       inTransaction(() => taking.take(hasChanged))
       writing.sample.leave()
@@ -124,7 +124,7 @@ function looked(writing: Writing, holding: HeldWindow, walkId: number): Looked {
   return found
 }
 
-/** Marks rows as met that were taken in before; returns how many were not. */
+/** Marks rows that were taken in before as met; returns how many had not been. */
 function markMet(writing: Writing, walkId: number, ids: string[]): number {
   writing.throwBroken()
   const marks = writing.marks(walkId)
@@ -132,7 +132,7 @@ function markMet(writing: Writing, walkId: number, ids: string[]): number {
   writing.commit(() => {
     for (const id of ids) {
       const known = writing.tables.tasks.find(id)
-      // Without a row it is an item that was set aside.
+      // An item without a row was set aside.
       if (known === undefined) writing.unfitMet.add(id)
       else if (marks.add(known.seq)) met.add(id)
     }
@@ -143,14 +143,14 @@ function markMet(writing: Writing, walkId: number, ids: string[]): number {
   return met.count
 }
 
-/** Whether the row of an id may be another than it was after so many of `pieces` pieces of work. */
+/** Whether the row of an id may have changed since there had been `piece` pieces of work; `pieces`: how many by now. */
 function changedSince(
   piece: number,
   pieces: number,
   recent: readonly { piece: number; ids: ReadonlySet<string> }[],
 ): (id: string) => boolean {
   const since = recent.filter((window) => window.piece > piece)
-  // Work of another kind, or longer ago than is kept in mind.
+  // There was work of another kind, or longer ago than is kept in mind.
   if (since.length !== pieces - piece) return () => true
   return (id) => since.some((window) => window.ids.has(id))
 }

@@ -14,7 +14,7 @@ import { type ComparedTask, FormSample } from './form-sample.ts'
 import type { Intake, IntakeRules, Tables } from './intake.ts'
 import type { Summary } from './prepare.ts'
 
-/** What main learns of a parsed body; `handle` names it until it is taken in or dropped. */
+/** What the main thread learns of a parsed body; `handle` names it until it is taken in or dropped. */
 export interface ParsedAnswer extends Decoded {
   handle: number
 }
@@ -100,7 +100,7 @@ export class Writing implements Intake {
     this.openEveryMs = options.openEveryMs
   }
 
-  /** To be called where facts have changed. */
+  /** Call it where facts have changed. */
   renewRules(): void {
     Object.assign(this.rules, formRules(this.db))
   }
@@ -113,17 +113,17 @@ export class Writing implements Intake {
     return this.#marks.of
   }
 
-  /** Throws what windows of the present walk were rolled back for: nothing may be built on them. */
+  /** Throws why windows of the present walk were rolled back: nothing may be built on them. */
   throwBroken(): void {
     if (this.#broken !== null) throw this.#broken.error
   }
 
-  /** Another walk begins. */
+  /** Another walk begins, which does not rest on what was rolled back. */
   mend(): void {
     this.#broken = null
   }
 
-  /** What is kept in memory beside the mirror is read again. */
+  /** Reads again what is kept in memory beside the mirror. */
   #rolledBack(error: unknown): void {
     this.#broken ??= { error }
     this.#marks = null
@@ -134,7 +134,7 @@ export class Writing implements Intake {
   }
 }
 
-/** Of what is known of list and details by now. */
+/** The rules that follow from what is known of list and details by now. */
 function formRules(db: Db): Pick<IntakeRules, 'forms' | 'comparedResults'> {
   const facts = readFacts(db)
   return { forms: formsOf(facts), comparedResults: (facts.forms_compared?.final ?? 0) > 0 }

@@ -1,5 +1,5 @@
-// About how long a list is, from a few looks far apart: for the time that is left. Proves nothing: where the list ends is
-// decided by the walk alone (walk/behind.ts), and counted exactly by total.ts.
+// Estimates how long a list is from a few looks far apart, for the time that is left. Proves nothing: where the list
+// ends only the walk decides (walk/behind.ts), and total.ts counts exactly.
 
 import { Search } from '../search.ts'
 import { FAR_SKIP } from './paging.ts'
@@ -7,19 +7,19 @@ import { FAR_SKIP } from './paging.ts'
 /** Whether something stands at an index of the list; null where that cannot be told. */
 type Look = (index: number) => Promise<boolean | null>
 
-/** The end lies between: something was seen below `low`, nothing at `high`. */
+/** The list ends between the two: something was seen below `low`, nothing at `high`. */
 export interface Reach {
   low: number
   high: number
 }
 
 const GROWTH = 4
-/** Close enough: the middle is a twelfth off at most. */
+/** Close enough: the middle is off by a twelfth at most. */
 const CLOSE = 6
 
 /**
- * `known` items have been seen; where the list is not twice as long, it is soon read, and one look is all that is spent.
- * Null there, and where no end shows or a look fails. Three looks for 25,000 items, eight for a million, 16 at most.
+ * `known` items have been seen. A list that is not twice as long is soon read: then one look is spent, and it is null;
+ * so it is where no end shows or a look fails. Three looks for 25,000 items, eight for a million, 16 at most.
  */
 export async function estimateEnd(look: Look, known: number): Promise<Reach | null> {
   const search = new Search(2 * known, { near: known, stride: known, growth: GROWTH })

@@ -25,7 +25,7 @@ export interface Start {
   ids: string[]
   moments: Moment[]
   take: number
-  /** What a larger one was answered with; null where the first size asked for was answered. */
+  /** How a larger size was answered; null where the first size asked for was answered. */
   larger: { take: number; answer: Exclude<Seen, { kind: 'items' }> } | null
 }
 
@@ -49,7 +49,7 @@ export async function findTakeLimit(pager: Pager, { take, larger }: Start): Prom
 export interface Cap {
   /** `short`: answers are a fixed number of items short of what was asked for. */
   kind: Cut | 'short' | 'unknown'
-  /** Items the largest answer held while more were asked for and there; the items missing for `short`. */
+  /** Items in the largest answer that held fewer than asked while more were there; for `short`, those missing. */
   items: number | null
   why: string
 }
@@ -65,7 +65,7 @@ export async function findCap(pager: Pager, { ids: first, take }: Start): Promis
   if (second.ids.length === 0) return unknown(`the list holds only ${held} items`)
   if (second.ids[0] === first[0]) return unknown(`the window behind the first ${held} items begins with the first item`)
   if (first.includes(second.ids[0] as string)) {
-    // The same would be seen of a list that moves: both windows have to stay as they are.
+    // A list that moves would show the same: both windows have to stay as they are.
     const again = [await pager.read(0, take), await pager.read(held, take)]
     const isStill = sameIds(again[0] as Seen, first) && sameIds(again[1] as Seen, second.ids)
     if (!isStill) return unknown('the list moved while it was looked at')

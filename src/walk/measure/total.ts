@@ -1,5 +1,5 @@
 // How many items the list holds, found by galloping and bisecting in whole windows and proven by its last item. At most
-// some forty requests; a walk of the list is not needed, and its proof (walk/behind.ts) is not replaced.
+// some forty requests; it needs no walk of the list, and does not replace the walk's proof (walk/behind.ts).
 
 import { Search } from '../search.ts'
 import type { Pager, PastEnd, Seen, Start } from './paging.ts'
@@ -9,7 +9,7 @@ export interface Total {
   total: number | null
   /** Id of the last item, where the end is proven. */
   lastId: string | null
-  /** Items that are there at least. */
+  /** At least so many items are there. */
   atLeast: number
   why: string
 }
@@ -37,7 +37,7 @@ export async function findTotal(pager: Pager, start: Start, past: PastEnd, hint:
   return stuck === null ? confirm(pager, start, { low, lastId: end.lastId }) : { ...untold(stuck), atLeast: low }
 }
 
-/** Brings the bounds of the search together; `lastId` is the item before them. Returns why that is not possible, or null. */
+/** Brings the search's bounds together; `lastId`: the item before them. Returns why that is not possible, or null. */
 async function close(pager: Pager, start: Start, end: { search: Search; lastId: string }): Promise<string | null> {
   const { search } = end
   let full = start.ids.length
@@ -83,7 +83,7 @@ async function confirm(pager: Pager, start: Start, { low, lastId }: { low: numbe
     )
   }
   if (again.ids.length === 1 && again.ids[0] === lastId) {
-    // One item at a time proves nothing: whatever is asked for, the answer holds one.
+    // A service that gives one item at a time proves nothing: whatever is asked for, the answer holds one.
     if (start.take > 1 && start.ids.length < 2 && low > 1) {
       return untold(`answers hold one item at a time; nothing was found behind index ${low - 1}`)
     }
@@ -105,7 +105,7 @@ async function confirmEmpty(pager: Pager, start: Start): Promise<Total> {
   return { total: null, lastId: null, atLeast: 0, why: 'the list was empty once and then not' }
 }
 
-/** Past the end every single item asked for is the last one: the first place that shows it is its own. */
+/** Past the end every item asked for alone is the last one: the first place that shows it is its own. */
 async function countRepeating(pager: Pager, start: Start, lastId: string): Promise<Total> {
   const search = new Search(start.ids.length - 1, { near: 0, stride: Math.max(1, start.ids.length) })
   for (let step = 0; !search.isClosed && step < MOST_STEPS; step += 1) {
