@@ -1,5 +1,5 @@
-// Whether others may have put a file there: a configuration that nobody named, where the key goes where it says, and a mirror, which is
-// filled with what the service recorded.
+// Whether others may have put a file there: a configuration that nobody named, where the key goes where it says, and a
+// mirror, which is filled with what the service recorded.
 import { lstatSync, readlinkSync, type Stats, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { MirrorError } from './errors.ts'
@@ -35,7 +35,9 @@ export function distrust(
   return null
 }
 
-/** `stats` is that of the open file. Throws `config-invalid` where it, or a link that led to it, is not to be trusted. */
+/**
+ * `stats` is that of the open file. Throws `config-invalid` where it, or a link that led to it, is not to be trusted.
+ */
 export function refuseDistrusted(path: string, stats: Stats, caller: Caller | null = thisCaller()): void {
   if (caller === null) return
   const found = distrust(path, stats, caller) ?? distrustLinks(path, caller)
@@ -47,8 +49,9 @@ export function refuseDistrusted(path: string, stats: Stats, caller: Caller | nu
 }
 
 /**
- * Throws `mirror-foreign` where a file that is to be written, or a link that leads to it, belongs to neither the caller nor root and lies
- * in a folder that everybody may write: whoever planted it would read what is written. In other folders users may share it.
+ * Throws `mirror-foreign` where a file that is to be written, or a link that leads to it, belongs to neither the caller
+ * nor root and lies in a folder that everybody may write: whoever planted it would read what is written. In other
+ * folders users may share it.
  */
 export function refusePlanted(paths: readonly string[], caller: Caller | null = thisCaller()): void {
   if (caller === null) return

@@ -1,4 +1,5 @@
-// Which proxy HTTPS_PROXY, http_proxy and NO_PROXY name for a base URL. Read only where service.proxy says "environment".
+// Which proxy HTTPS_PROXY, http_proxy and NO_PROXY name for a base URL. Read only where service.proxy says
+// "environment".
 
 interface FoundProxy {
   url: string | null

@@ -14,9 +14,9 @@ export interface Gathering {
 export const BY_ITSELF: Gathering = { pieces: 1, ms: 0 }
 
 /**
- * All methods throw what `work` throws, or `beforeCommit`, and `MirrorError` for errors of SQLite, of a transaction that could not be ended
- * since the last call as well; everything since the last end of a transaction is rolled back then, and `onRollback` was
- * called.
+ * All methods throw what `work` throws, or `beforeCommit`, and `MirrorError` for errors of SQLite, of a transaction
+ * that could not be ended since the last call as well; everything since the last end of a transaction is rolled back
+ * then, and `onRollback` was called.
  */
 export class Commits {
   readonly #db: Db
@@ -47,7 +47,10 @@ export class Commits {
     this.#commit = db.prepare('COMMIT')
   }
 
-  /** Pieces of work so far, those included that are not committed yet; a rollback counts as one more, as rows may differ then. */
+  /**
+   * Pieces of work so far, those included that are not committed yet; a rollback counts as one more, as rows may differ
+   * then.
+   */
   count(): number {
     return this.#pieces
   }
@@ -58,7 +61,9 @@ export class Commits {
     return this.#alone(work)
   }
 
-  /** Like `commit`, but the transaction may end later, with the pieces that follow: at the next `commit` at the latest. */
+  /**
+   * Like `commit`, but the transaction may end later, with the pieces that follow: at the next `commit` at the latest.
+   */
   gather<T>(work: () => T): T {
     this.#throwFailed()
     const { pieces, ms } = this.#gathering

@@ -80,7 +80,10 @@ export function filesOfMirror(path: string): string[] {
 
 export const inodeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.ino
 
-/** Throws `mirror-foreign` where another user may have put the mirror there, a link to it, or a file of SQLite's beside it. */
+/**
+ * Throws `mirror-foreign` where another user may have put the mirror there, a link to it, or a file of SQLite's beside
+ * it.
+ */
 export function refusePlantedMirror(path: string): void {
   refusePlanted([path, realMirrorPath(path), ...sqliteFiles(path)])
 }

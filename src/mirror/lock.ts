@@ -9,7 +9,10 @@ import { inspect } from './inspect.ts'
 import { oneLine } from './one-line.ts'
 
 export interface Lock {
-  /** Before each commit: throws `mirror-unwritable` where somebody has removed the lock, so that another run could take one of that name. */
+  /**
+   * Before each commit: throws `mirror-unwritable` where somebody has removed the lock, so that another run could take
+   * one of that name.
+   */
   assertHeld(): void
   release(): void
 }
@@ -17,9 +20,9 @@ export interface Lock {
 const MODE = 0o600
 
 /**
- * Takes the lock of the mirror at `path` or throws `MirrorError` `mirror-locked` at once; `mirror-foreign` where something
- * else stands there, or what another user may have planted, or a link or pipe in the place of the lock. It lies beside the file itself, so that two links to one
- * mirror have one lock.
+ * Takes the lock of the mirror at `path` or throws `MirrorError` `mirror-locked` at once; `mirror-foreign` where
+ * something else stands there, or what another user may have planted, or a link or pipe in the place of the lock. It
+ * lies beside the file itself, so that two links to one mirror have one lock.
  * `command` and `now` (epoch ms) are what another run will be told about the holder.
  */
 export function takeLock(path: string, command: string, now: number): Lock {

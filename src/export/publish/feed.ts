@@ -23,9 +23,10 @@ export interface FeedDestination {
 }
 
 /**
- * `last`: the last publication that is still there and whose filters took all that these take; without one all has changed. A number
- * goes on from the last of these that goes as far: what lies below is in that, or in what that builds on. Only from the newest full
- * snapshot or what came after it: readers leave out what is older.
+ * The publication that a feed goes on from. It is still there, its filters took all that these take, and it is the
+ * newest full snapshot or came after it, because readers leave out what is older. `last`: the last such publication;
+ * without one everything counts as changed. A number: the last one whose cut is as high, so that it, or what it builds
+ * on, holds the changes below.
  */
 export function feedBase(dbPath: string, changes: number | 'last', destination: FeedDestination): FeedBase {
   const { place, format, filters, latest, present } = destination
@@ -44,10 +45,11 @@ export function feedBase(dbPath: string, changes: number | 'last', destination: 
 }
 
 /**
- * Throws `mirror-foreign` for a full snapshot (`base` null) or a feed at a destination, or a feed from a number, with later
- * changes than the mirror's; after a publication that the mirror does not know, as one made by another mirror, or after the backup that
- * this one was restored from, for a feed, and for a full snapshot of as many changes, others, which readers would take together with it;
- * and for a feed after one that is gone.
+ * Throws `mirror-foreign` where the mirror cannot be the one that published at the destination. That is so where the
+ * destination, or the number that a feed is to begin with, has later changes than the mirror. It is so for a feed whose
+ * last publication is gone, or is unknown to the mirror: another mirror made it, or this one was restored from an older
+ * backup. And it is so for a full snapshot (`base` null) with as many changes as an unknown publication, if the mirror
+ * has changed since that: readers would take both together.
  */
 export function refuseOtherMirror(
   { dbPath, cut }: { dbPath: string; cut: number },
@@ -88,9 +90,9 @@ export function refuseOtherMirror(
 }
 
 /**
- * Throws `usage-invalid` for a full snapshot that leaves out tasks or columns of the one that `latest.json` names, or of the last feed
- * where it names none, or is of another format: who reads what that names, and feeds that follow it, would miss them, and nobody would
- * be told. What was published by an earlier version does not say what it is.
+ * Throws `usage-invalid` for a full snapshot that leaves out tasks or columns of the full snapshot that `latest.json`
+ * names (of the last feed where it names none), or that has another format. Readers of `latest.json`, and of the feeds
+ * that follow, would miss those without being told. Publications of earlier versions do not say what they hold.
  */
 export function refuseNarrower({ place, format, filters, latest }: FeedDestination): void {
   const last = latest?.full ?? latest?.changes
@@ -136,7 +138,10 @@ const UNFILTERED = {
   ...Object.fromEntries(SWITCHES.map(([name]) => [name, false])),
 }
 
-/** What need not be equal for two publications to belong together: tombstones and `_mirror` are in every feed, bounds are compared. */
+/**
+ * What need not be equal for two publications to belong together: tombstones and `_mirror` are in every feed, bounds
+ * are compared.
+ */
 const OF_NO_SERIES: ReadonlySet<string> = new Set(['includeDeleted', 'withMeta', 'since', 'until'])
 
 /** Whether all that `filters` take by `createdAt` was taken by `before`: `--since 7d` is a later moment every time. */

@@ -12,7 +12,9 @@ import { redactUrl, redactUrls } from './redact-url.ts'
 /** Among names: every header that sounds like a credential, and credentials in URLs. In manifests since 0.2.0. */
 const CREDENTIALS = '*'
 
-/** The names for a redactor from those that are configured: none at all, or these and whatever sounds like a credential. */
+/**
+ * The names for a redactor from those that are configured: none at all, or these and whatever sounds like a credential.
+ */
 export function redactionOf(configured: readonly string[] | null): string[] {
   return configured === null || configured.length === 0 ? [] : [...configured, CREDENTIALS]
 }
@@ -23,7 +25,10 @@ const REDACTED_TEXT = JSON.stringify(REDACTED)
 /** Names of what holds headers, in lower case. */
 const HOLDERS: ReadonlySet<string> = new Set(['header', 'headers'])
 
-/** What a text must have somewhere to be worth parsing: part of a credential's name, of a URL with one, or an escape that hides one. */
+/**
+ * What a text must have somewhere to be worth parsing: part of a credential's name, of a URL with one, or an escape
+ * that hides one.
+ */
 const MAYBE = /auth|bearer|jwt|token|csrf|xsrf|secret|pass|pwd|credential|cookie|session|sid|sig|key|otp|[@%]|\\u/i
 
 /** What a JSON text must have somewhere to hold a URL with a credential. */
@@ -32,7 +37,10 @@ const MAYBE_URL = /[@?#%]|\\u/
 /** Names whose verdicts are remembered: headers are the same again and again. */
 const MOST_REMEMBERED = 5_000
 
-/** What stands there: headers in any spelling, the value of one (whose texts may hold URLs, and lists headers), or anything. */
+/**
+ * What stands there: headers in any spelling, the value of one (whose texts may hold URLs, and lists headers), or
+ * anything.
+ */
 type Place = 'headers' | 'value' | 'elsewhere'
 
 /** What it has replaced so far counts. Throws `usage-invalid` for a name that no HTTP header can have. */
@@ -196,7 +204,10 @@ export class Redactor {
     return node
   }
 
-  /** Headers as a list: [name, value, name, value], [[name, value]], [name, value, value], [{name, value}] or ["name: value"]. */
+  /**
+   * Headers as a list: [name, value, name, value], [[name, value]], [name, value, value], [{name, value}] or ["name:
+   * value"].
+   */
   #walkList(list: JsonValue[], place: Place): JsonValue[] {
     const isInTurn = list.length % 2 === 0 && list.every((item, i) => i % 2 === 1 || typeof item === 'string')
     return list.map((item, i) => {
@@ -233,7 +244,10 @@ const PLACES_IN_ROW: [column: string, redact: (redactor: Redactor, text: string)
   ['extra', (redactor, text) => redactor.extra(text)],
 ]
 
-/** Replaces what a snapshot of `columns` must not hold, in place. What stands in other columns is not in it, nor counted. */
+/**
+ * Replaces what a snapshot of `columns` must not hold, in place. What stands in other columns is not in it, nor
+ * counted.
+ */
 export function rowRedactor(redactor: Redactor, columns: readonly Column[] = COLUMNS): (row: RawRow) => void {
   const places = PLACES_IN_ROW.flatMap(([name, redact]) =>
     columns.some((column) => column.source === name) ? [{ at: positionOf(name), redact }] : [],

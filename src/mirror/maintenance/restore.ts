@@ -1,7 +1,7 @@
-// Puts a backup in the place of a mirror. Copying one there by hand beside the WAL of the old mirror destroys it: SQLite
-// plays that WAL into whatever file it finds. Here the backup is copied, checked and given a name that the next run knows
-// (`restoredPath`), then the old mirror goes with its WAL, then the new one takes its place. Whatever moment a kill comes at,
-// the next run finds the old mirror whole, or the new one (`endRestore` in create.ts).
+// Puts a backup in the place of a mirror. Copying one there by hand beside the WAL of the old mirror destroys it:
+// SQLite plays that WAL into whatever file it finds. Here the backup is copied, checked and given a name that the next
+// run knows (`restoredPath`), then the old mirror goes with its WAL, then the new one takes its place. Whatever moment
+// a kill comes at, the next run finds the old mirror whole, or the new one (`endRestore` in create.ts).
 import { randomBytes } from 'node:crypto'
 import { existsSync, linkSync, lstatSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -47,7 +47,10 @@ export interface Restored {
   movedTo: string | null
 }
 
-/** Throws `usage-invalid`, `mirror-damaged` and what else `openReader` throws (of the backup), `mirror-locked`, `disk-full`, `interrupted`. */
+/**
+ * Throws `usage-invalid`, `mirror-damaged` and what else `openReader` throws (of the backup), `mirror-locked`,
+ * `disk-full`, `interrupted`.
+ */
 export async function restoreMirror(request: RestoreRequest): Promise<Restored> {
   const { path, from, fileMode, signal, now } = request
   refuseSame(from, path)

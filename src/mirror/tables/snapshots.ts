@@ -27,7 +27,9 @@ export interface SnapshotRow {
   publishedAt: number
 }
 
-/** Rows about `place` in `format`, none older than `first`, last published first whatever the clock said, 1,000 at most. */
+/**
+ * Rows about `place` in `format`, none older than `first`, last published first whatever the clock said, 1,000 at most.
+ */
 export function snapshotsAt(
   path: string,
   place: string,
