@@ -137,7 +137,9 @@ function resolved(state: State, sight: Sight, { mark, known }: { mark: Sight; kn
   if (before === undefined || after === undefined) return sight
   const debt = debtOf(state, [before.but, after.but], trial)
   if (debt === null) return sight
-  const more: Basis[] = ['held', ...debt.rests]
+  // What is left out at a position may be a tie of the unmet task, and change places with it.
+  const isLeftOut = [before, after].some((one) => 'kind' in one && one.kind === 'nothing')
+  const more: Basis[] = ['held', ...debt.rests, ...(isLeftOut ? ['ties-keep-places' as const] : [])]
   const { heldAt } = mark
   return { ...sight, low, but: debt.but, heldAt, rests: union(union(before.rests, after.rests), union(rests, more)) }
 }

@@ -6,7 +6,7 @@ import { Kernel } from '../../src/proof/kernel.ts'
 import { told } from '../../src/proof/rules.ts'
 import { BEGINNING, type State, type WalkRange } from '../../src/proof/state.ts'
 
-/** A list of tasks such as `b2`: named b, created at 2. `!` cannot be read. */
+/** A list of tasks such as `b2`: named b, created at 2. `!` cannot be read, `?` is left out. */
 class Reader {
   /** Marks what was counted at once. */
   marks = true
@@ -29,8 +29,9 @@ class Reader {
 
   tell(skip: number, asked: number, some: string[]): void {
     const isFailed = some.some((task) => task.endsWith('!'))
-    const ids = isFailed ? [] : some.map((task) => task[0] as string)
-    const moments = isFailed ? [] : some.map((task) => Number(task.slice(1)))
+    const shown = isFailed ? [] : some.filter((task) => !task.endsWith('?'))
+    const ids = shown.map((task) => task[0] as string)
+    const moments = shown.map((task) => Number(task.slice(1)))
     const met = ids.map((id) => (this.#met.has(id) ? 1 : 0))
     const times = { sent: this.#answers, received: this.#answers + 1 }
     this.#answers += 1
@@ -862,4 +863,17 @@ test('a run that is paid by a third look at its beginning rests on what its end 
   reader.look(2, 3)
   expect(reader.kernel.owed).toBeUndefined()
   expect(reader.kernel.state.basis).toContain('ties-side-by-side')
+})
+
+test('a place behind what is left out rests on that being no tie that changes places', () => {
+  const reader = new Reader('b2? a2 c3', { order: 'created_asc', from: null, to: 3 })
+  reader.look(2, 1)
+  for (let time = 0; time < 2; time += 1) reader.look(0, 1)
+  reader.list = ['a2', 'b2?', 'c3']
+  const behind = reader.look(1, 2)
+  reader.list = ['b2?', 'a2', 'c3']
+  for (let time = 0; time < 2; time += 1) reader.look(0, 1)
+  reader.take(behind, 'c')
+  expect(reader.kernel.missing()).toBeNull()
+  expect(reader.kernel.state.basis).toEqual(['held', 'ties-keep-places'])
 })
