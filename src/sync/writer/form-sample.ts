@@ -196,8 +196,10 @@ export class FormSample {
     ]
     // Beside a full walk, a changed item is one that no walk has met: those count where there is little else.
     const { full } = this.#request
-    const most = full === 0 ? Infinity : Math.min(MOST_BY_CHANCE, full + Math.floor(windows / WINDOWS_PER_ITEM))
-    const wanted = full === 0 ? changed : [...ofWalk, ...changed]
+    // Without a full walk, what was only looked at takes no place of what was met.
+    const isFull = full > 0 && this.#walkId !== null
+    const most = isFull ? Math.min(MOST_BY_CHANCE, full + Math.floor(windows / WINDOWS_PER_ITEM)) : Infinity
+    const wanted = isFull ? [...ofWalk, ...changed] : changed
     const chosen = new Map<string, SampledItem>()
     for (const item of wanted) if (item != null && chosen.size < most) chosen.set(item.id, chosen.get(item.id) ?? item)
     for (const item of [...this.#doubted, ...this.#otherwise]) chosen.set(item.id, chosen.get(item.id) ?? item)
