@@ -196,9 +196,8 @@ async function carryOutStep(run: Run, ended: RunTally, step: PlanStep, at: numbe
       const { isTold, isMore } = await compareWithDetails(run)
       if (!isTold) fallShort(ended, NOT_COMPARED)
       const absent = await askOwedDetails(run)
-      if (isMore) await goOnWith(run, ended, at, [FULL_AGAIN, step])
-      else if (await areDeletedPerhaps(run, ended, absent))
-        await goOnWith(run, ended, at, [FULL_AGAIN, { kind: 'deletions' }, step])
+      const isAgain = isMore || (await areDeletedPerhaps(run, ended, absent))
+      if (isAgain) await goOnWith(run, ended, at, [FULL_AGAIN, { kind: 'deletions' }, step])
       break
     }
     case 'deletions':

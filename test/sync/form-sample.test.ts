@@ -85,18 +85,6 @@ test('beside a full walk, what is only looked at: a walk that counts ties by loo
   expect(sample.items().map(({ id }) => id)).toEqual(expect.arrayContaining(['t60', 't69', 't198']))
 })
 
-test('beside a head walk, what is only looked at takes no place of what that has met', () => {
-  const sample = new FormSample({ ...NONE, longest: { result: 0, data: 0 }, full: 6, newFinal: 4, known: true })
-  const enter = (walkId: number | null, skip: number, tasks: Task[]) => {
-    sample.enter(walkId, () => 'head')
-    for (const [index, task] of tasks.entries()) sample.offer(prepareTask(task, DONE), skip + index, AS_HELD)
-    sample.leave()
-  }
-  enter(1, 0, [...LIST.slice(0, 9), done(9, { data: { body: '{"a":"x' } })])
-  enter(null, 60, LIST.slice(60, 90))
-  expect(sample.items().map(({ id }) => id)).toContain('t9')
-})
-
 test('of two full walks what the last one shows', () => {
   const longest = { result: 0, data: 0 }
   const sample = new FormSample({ ...NONE, longest, full: 6 })
