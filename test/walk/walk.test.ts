@@ -367,6 +367,19 @@ test('an end that has moved is asked about directly behind it alone, until nothi
   expect(model.requests.filter(({ skip }) => skip > 60 + 90)).toHaveLength(1)
 })
 
+test('an id that an answer shows twice is met once', async () => {
+  const counts: number[] = []
+  const model = makeModel(newestFirst(9), {
+    answer(skip, take, { items }) {
+      const shown = items.slice(skip, skip + take)
+      return skip === 0 ? [...shown.slice(0, 1), ...shown] : shown
+    },
+  })
+  const onTake = ({ state }: { state: { met: number } }) => counts.push(state.met) > 0
+  const { met } = await walkModel(model, { window: 4, overlap: 2, onTake })
+  expect([met.size, ...counts]).toEqual([9, 0, 4, 6, 8, 9, 9])
+})
+
 describe('equal createdAt', () => {
   const tied = (count: number, at = 5000): Item[] =>
     Array.from({ length: count }, (_, index) => ({ id: `e${index}`, at }))
