@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { seeded, shuffle } from '../../src/simulator/random.ts'
+import type { WalkState } from '../../src/walk/request.ts'
 import fc from '../support/fc.ts'
 import { SOAK } from '../support/soak.ts'
 import { type Item, type Model, makeModel, newestFirst, walkModel } from './model.ts'
@@ -375,8 +376,10 @@ test('an id that an answer shows twice is met once', async () => {
       return skip === 0 ? [...shown.slice(0, 1), ...shown] : shown
     },
   })
-  const onTake = ({ state }: { state: { met: number } }) => counts.push(state.met) > 0
-  const { met } = await walkModel(model, { window: 4, overlap: 2, onTake })
+  const { met } = await walkModel(model, {
+    ...{ window: 4, overlap: 2 },
+    onTake: ({ state }) => counts.push((state as WalkState).met) > 0,
+  })
   expect([met.size, ...counts]).toEqual([9, 0, 4, 6, 8, 9, 9])
 })
 
