@@ -256,7 +256,7 @@ function durationReached(service: Service): MirrorError {
   if (requests > 0 && succeeded === 0) {
     const why = trouble ?? 'no answer had come'
     return new MirrorError('duration-reached', `No request succeeded before --max-duration was reached: ${why}`, {
-      hint: `${CHECK_REACH} If it answers with errors, run the same command again when it is well.`,
+      hint: `${CHECK_REACH} If it answers with errors, wait until it is well.`,
     })
   }
   const cause = trouble === null ? '' : `; the service was failing: ${trouble}`
