@@ -877,3 +877,29 @@ test('a place behind what is left out rests on that being no tie that changes pl
   expect(reader.kernel.missing()).toBeNull()
   expect(reader.kernel.state.basis).toEqual(['held', 'ties-keep-places'])
 })
+
+test('a run whose beginning is seen past what cannot be read rests on that being no part of it', () => {
+  const reader = new Reader('p1 a2 x2! b2 q3')
+  reader.join(0, 2)
+  reader.list = ['p1', 'x2!', 'b2', 'a2', 'q3']
+  reader.join(3, 2)
+  reader.list = ['p1', 'x2!', 'a2', 'b2', 'q3']
+  reader.look(0, 1)
+  reader.look(1, 1)
+  reader.look(2, 2)
+  reader.look(3, 2)
+  expect(reader.kernel.owed).toBeUndefined()
+  expect(reader.kernel.state.basis).toEqual(['held', 'unread-apart'])
+})
+
+test('a run at the end rests on what showed the end, and on the room behind it', () => {
+  const reader = new Reader('o0 p1 a2')
+  reader.join(0, 3)
+  for (let time = 0; time < 2; time += 1) reader.look(3, 3)
+  reader.look(2, 3)
+  expect(reader.kernel.owed).toBe(2)
+  reader.look(1, 2)
+  reader.look(2, 3)
+  expect(reader.kernel.missing()).toBeNull()
+  expect(reader.kernel.state.basis.toSorted()).toEqual(['even-cuts', 'held', 'nothing-hidden-behind'])
+})
