@@ -209,6 +209,16 @@ describe('what a sample teaches', () => {
       [sampled(twice({ starred: true }), twice({})), sampled(twice({ starred: true }), twice({ x: 'abc' }))],
       ['absent x'],
     ],
+    [
+      'nor is it a field of the list where the detail comes before the result, of which nobody knows whether it was cut',
+      [1, 2].map(() => sampled(twice({ result: { body: 'a' }, truncated: true }), twice({}))),
+      ['only-listed result'],
+    ],
+    [
+      'but with a result it is',
+      [1, 2].map((n) => sampled(twice({ result: n, starred: true }), twice({ result: n }))),
+      ['only-listed starred'],
+    ],
     ['or it says no', [OPEN, sampled(twice({ x: 'a', whole: false }), twice({ x: 'abc' }))], ['cut x from 0']],
     [
       'a shorter text counts as cut',
@@ -352,6 +362,14 @@ describe('a detail beside what the list showed', () => {
       '{"id":"a","a":{"d":2,"__proto__":5}}',
     )
     expect(JSON.stringify(withOnlyListed(text('{"id":"a","a":3}'), listed, forms))).toBe('{"id":"a","a":3}')
+  })
+
+  test('keeps no word about a cut, though whole tasks have it, too', () => {
+    const forms: Forms = {
+      summary: [{ path: ['truncated'], how: 'marked' }],
+      uneven: [{ path: ['truncated'], how: 'only-listed' }],
+    }
+    expect(withOnlyListed(task({ s: 'abcd' }), task({ s: 'ab', truncated: true }), forms)).toEqual(task({ s: 'abcd' }))
   })
 
   test('keeps the whole of what details have only the beginning of', () => {

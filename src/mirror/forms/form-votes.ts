@@ -161,10 +161,13 @@ function isAlike({ listed, details }: SampledForms, path: FieldPath): boolean {
 }
 
 /** The votes of one task, at most one per field and way. */
-function votesOf({ isFinal, listed, details }: SampledForms, before: Forms): Vote[] {
+function votesOf(sample: SampledForms, before: Forms): Vote[] {
+  const { isFinal, listed, details } = sample
   const last = listed.at(-1) as Task
   const differences = compareForms(last, details.at(-1) as Task)
   const isCut = differences.some(({ kind }) => isLess(kind))
+  // A detail that comes before the result shows nothing of what the list may have cut.
+  const mayBeCut = isCut || (isFinal && !hasResult(sample))
   // A detail that shows another state of the task teaches nothing about fields that only the list has.
   const isOneState = !differences.some(
     (each) => each.kind === 'changed' && !each.isShorter && !isMeaningless(each, before),
@@ -191,8 +194,8 @@ function votesOf({ isFinal, listed, details }: SampledForms, before: Forms): Vot
     if (isShorter && isSure && isFinal && isOfInterface(path) && !STATE.has(path[0] as string)) vote(path, 'differs')
     if (kind === 'absent') vote(path, 'absent')
     else if (kind === 'cut' || (isShorter && isSure)) vote(path, 'cut', size)
-    else if (isCut && isFlag(last, each)) {
-      if (fieldValue(last, path) === true) vote(path, 'marked')
+    else if (mayBeCut && isFlag(last, each)) {
+      if (isCut && fieldValue(last, path) === true) vote(path, 'marked')
     } else if (!isSure || STATE.has(path[0] as string)) continue
     else if (isLonger) vote(path, 'only-begun')
     else if (kind === 'extra') {

@@ -118,10 +118,15 @@ function meantBy(differences: FormDifference[], forms: Forms): FormDifference[] 
   )
 }
 
-/** The detail with those listed members that the detail of any task lacks, or has only the beginning of. */
-export function withOnlyListed(detail: Task, listed: Task, { uneven }: Forms): Task {
+/**
+ * The detail with those listed members that the detail of any task lacks, or has only the beginning of. Not with a
+ * member that says that something is missing: in the detail nothing is.
+ */
+export function withOnlyListed(detail: Task, listed: Task, { summary, uneven }: Forms): Task {
+  const isMark = ({ path }: UnevenField): boolean =>
+    summary.some((field) => field.how === 'marked' && isBelow(path, field.path))
   return uneven
-    .filter(({ how }) => how === 'only-listed' || how === 'only-begun')
+    .filter((field) => (field.how === 'only-listed' || field.how === 'only-begun') && !isMark(field))
     .reduce<Task>((task, { path }) => filledIn(task, listed, path) as Task, detail)
 }
 
