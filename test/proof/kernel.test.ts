@@ -662,6 +662,13 @@ test('a service that gives its last window again behind the end', () => {
   expect(reader.kernel.missing()).toBeNull()
 })
 
+test('an item that is given beside another one is not given alone, however few were asked for', () => {
+  const reader = new Reader('a9 b8 c7')
+  reader.join(0, 2)
+  for (const skip of [1, 40, 4]) reader.tell(skip, 1, ['b8', 'c7'])
+  expect(reader.kernel.missing()).toBe('the end of the list was shown')
+})
+
 test('an empty list', () => {
   const reader = new Reader('')
   reader.look(0, 3)
