@@ -34,7 +34,7 @@ export type Line =
   | { op: 'ended' }
   /** Another process goes on, without the answers of the one before: what was begun with those begins again. */
   | { op: 'resumed' }
-  /** The last line: complete, for the whole or for what stands at or before the end of the window that joined last. */
+  /** The last line: complete, for the whole or up to the floor (see `Floor`). */
   | { op: 'complete'; isWhole: boolean }
 
 /** The evidence does not prove what it claims. The message says why, and quotes nothing of it. */

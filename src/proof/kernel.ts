@@ -123,7 +123,7 @@ export class Kernel extends Judge {
 
   /**
    * The first link that is missing; null where every task that stayed has been met: of the list or the range, or,
-   * without `isWhole`, of what stands at or before the end of the window that joined last.
+   * without `isWhole`, up to the floor (see `Floor`).
    */
   override missing(isWhole = true): MissingLink | null {
     if (isWhole && this.end()) this.#note({ op: 'ended' })

@@ -174,6 +174,19 @@ test('a large item that never comes beside another joins by its place', () => {
   expect(reader.kernel.missing()).toBeNull()
 })
 
+test('a tie that stood in front of what joined by its place is owed before anything behind their run joins', () => {
+  const reader = new Reader('a5 b5 c5 d3')
+  reader.join(0, 1)
+  reader.list = ['b5', 'c5', 'a5', 'd3']
+  const behind = reader.look(1, 1)
+  reader.list = ['a5', 'b5', 'c5', 'd3']
+  reader.look(0, 1)
+  reader.take(behind, 'c')
+  expect(reader.kernel.missing(false)).toBeNull()
+  expect(reader.kernel.joins(reader.look(3, 1))).toBe(false)
+  expect(reader.join(2, 2)).toBe('the run of equal createdAt that is owed has been counted')
+})
+
 test('what joins by its place, known by its last item alone, leaves the run of that item owed', () => {
   const reader = new Reader('a9 b8 c7 d6 e5')
   reader.join(0, 2)
