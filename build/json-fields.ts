@@ -299,7 +299,7 @@ const verify: Chapter[] = [
       'proof.walks[].proven.range.to':
         'number (epoch ms) or null: `createdAt` where it ends, in that order; null: no bound',
       'proof.walks[].proven.isWhole':
-        'boolean: whether it proves all of that; else what stands at or before the end of the last window that joined',
+        'boolean: whether it proves all of that; else what stands at or before the end of the last window that joined, ties of its last item aside',
       'proof.walks[].proven.answers': 'number: answers of the service in the evidence',
       'proof.walks[].proven.windows': 'number: windows that were taken in',
       'proof.walks[].proven.rests':

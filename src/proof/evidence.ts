@@ -85,7 +85,7 @@ export function mayGoOn(lines: string): boolean {
 export interface Proven {
   /** Null for the whole list. */
   range: WalkRange | null
-  /** It is the whole list or range; else what stands at or before the end of the window that joined last. */
+  /** It is the whole list or range; else all up to the floor (see `Floor`). */
   isWhole: boolean
   answers: number
   /** Windows that were taken in; and how many links between them rest on each assumption, by its name. */

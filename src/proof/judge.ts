@@ -34,14 +34,14 @@ export type Line =
   | { op: 'ended' }
   /** Another process goes on, without the answers of the one before: what was begun with those begins again. */
   | { op: 'resumed' }
-  /** The last line: complete, for the whole or for what stands at or before the end of the window that joined last. */
+  /** The last line: complete, for the whole or up to the floor (see `Floor`). */
   | { op: 'complete'; isWhole: boolean }
 
 /** The evidence does not prove what it claims. The message says why, and quotes nothing of it. */
 export class Unproven extends Error {}
 
 /** Raised with every change of a rule or of what a line says: evidence by other rules proves nothing by these. */
-export const RULES_NUMBER = 22
+export const RULES_NUMBER = 23
 
 /** The evidence was made by the rules of another version. */
 export class OtherRules extends Unproven {}
@@ -65,9 +65,20 @@ export function resumed(state: State): State {
   return { ...state, pending: [], count: null, ahead: null, within: null, repeat: null, doubted: null }
 }
 
+/** What is known of a walk, and why it will not be complete if that is so already. */
+export interface Judged {
+  state: State
+  spoiled: MissingLink | null
+  stray: MissingLink | null
+}
+
+const UNJUDGED: Judged = { state: BEGINNING, spoiled: null, stray: null }
+
 export class Judge {
   state: State
   spoiled: MissingLink | null
+  /** The same of what was taken in once the end had been shown: it counts where that is forgotten again. */
+  protected stray: MissingLink | null
   /** Ids were seen behind the floor, and have not been taken in since: the list does not end there. */
   protected isAhead = false
   /** Ids of a run that was counted are still to be marked. */
@@ -77,9 +88,10 @@ export class Judge {
   #last: Told | null = null
   readonly #trial: Trial
 
-  constructor(range: WalkRange | null, state: State = BEGINNING, spoiled: MissingLink | null = null) {
+  constructor(range: WalkRange | null, { state, spoiled, stray }: Judged = UNJUDGED) {
     this.state = state
     this.spoiled = spoiled
+    this.stray = stray
     this.#trial = { ...NO_TRIAL, range }
   }
 
@@ -92,6 +104,7 @@ export class Judge {
     if (fact === null) return null
     const before = this.state
     this.state = told(before, fact, this.#trial)
+    if (this.state.ended === null) this.spoiled ??= this.stray
     const counts = countsFor(before, this.state)
     if (counts !== null && counts !== 'counts') this.isToMark = true
     if ((this.state.count?.ids ?? 0) > LARGEST_RUN) this.state = { ...this.state, count: null }
@@ -126,10 +139,11 @@ export class Judge {
     // A window that brings nothing new need not join, unless it goes on behind the floor.
     const isKnown = fact !== undefined && fact.metPrefix === fact.count
     if (isKnown && this.seam(handle) !== 'shown' && (missing !== null || behindFloor(fact) === 0)) return null
-    // The end has been shown: everything that stayed has been met already.
-    if (this.state.ended !== null) return null
-    this.spoiled ??= missing
-    if (fact === undefined || typeof link === 'string') return null
+    // Once the end has been shown everything that stayed has been met already.
+    const isOver = this.state.ended !== null
+    if (isOver) this.stray ??= missing
+    else this.spoiled ??= missing
+    if (isOver || fact === undefined || typeof link === 'string') return null
     this.state = joined(this.state, fact, link)
     this.#last = this.#told.get(handle) as Told
     return fact

@@ -5,13 +5,11 @@ import { keepLatest } from '../bounded.ts'
 import type { Moment } from '../task.ts'
 import { idsFor } from './counting.ts'
 import { type Fact, factOf, type ListAnswer } from './facts.ts'
-import { Judge, type Line, type MissingLink, MOST_TOLD, RULES_NUMBER, resumed } from './judge.ts'
-import type { State, WalkRange } from './state.ts'
+import { Judge, type Judged, type Line, type MissingLink, MOST_TOLD, RULES_NUMBER, resumed } from './judge.ts'
+import type { WalkRange } from './state.ts'
 
 /** What another process needs to go on with the walk: plain data. */
-export interface Saved {
-  state: State
-  spoiled: MissingLink | null
+export interface Saved extends Judged {
   /** Number of answers so far. */
   answers: number
 }
@@ -38,7 +36,7 @@ export class Kernel extends Judge {
   #evidence: Line[]
 
   constructor(range: WalkRange | null, saved: Saved | null = null) {
-    super(range, saved?.state, saved?.spoiled)
+    super(range, saved ?? undefined)
     this.#evidence = [saved === null ? { op: 'begun', range, rules: RULES_NUMBER } : { op: 'resumed' }]
     this.#hasRange = range !== null
     this.#before = saved?.answers ?? 0
@@ -46,7 +44,8 @@ export class Kernel extends Judge {
   }
 
   save(): Saved {
-    return { state: resumed(this.state), spoiled: this.spoiled ?? this.unmarked, answers: this.#answers }
+    const { stray } = this
+    return { state: resumed(this.state), spoiled: this.spoiled ?? this.unmarked, stray, answers: this.#answers }
   }
 
   /** The lines of evidence since the last call, in order. */
@@ -124,7 +123,7 @@ export class Kernel extends Judge {
 
   /**
    * The first link that is missing; null where every task that stayed has been met: of the list or the range, or,
-   * without `isWhole`, of what stands at or before the end of the window that joined last.
+   * without `isWhole`, up to the floor (see `Floor`).
    */
   override missing(isWhole = true): MissingLink | null {
     if (isWhole && this.end()) this.#note({ op: 'ended' })

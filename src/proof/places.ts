@@ -164,5 +164,5 @@ function isOver(sight: Sight, pending: readonly Sight[], mark: Sight & { reach: 
   if (pending.some((one) => one.kind === 'items' && one.from > from)) return false
   // The later answer reaches further, and shows nothing there.
   const isBeyond = mark.kind === 'items' && mark.to <= from && mark.reach > from && mark.sent >= received
-  return kind === 'nothing' || (from > 0 && holds(trial, 'end: reaches beyond a refusal', isBeyond))
+  return kind === 'nothing' || holds(trial, 'end: reaches beyond a refusal', isBeyond)
 }

@@ -181,8 +181,9 @@ function isRepeated(state: State, fact: Fact, trial: Trial): boolean {
   )
 }
 
-function isLastAlone({ floor }: State, { kind, asked, firstId }: Fact): boolean {
-  return kind === 'items' && asked === 1 && firstId !== null && firstId === floor?.id
+/** Asked for alone, and given alone: some services give more than they are asked for. */
+function isLastAlone({ floor }: State, { asked, count, firstId }: Fact): boolean {
+  return asked === 1 && count === 1 && firstId === floor?.id
 }
 
 /** What is known of how answers are cut, once `behind` items were seen behind the floor. */

@@ -16,7 +16,10 @@ export type Basis =
   | 'ties-side-by-side'
   | 'unread-apart'
 
-/** The end of the window that joined last: all that stayed and stood at or before `index` when it was read was met. */
+/**
+ * The end of the window that joined last: all that stayed and stood at or before `index` when it was read was met, but
+ * for ties of its last item, which may have changed places with others of them around a look (docs/proof.md, "place").
+ */
 export interface Floor {
   index: number
   id: string | null

@@ -170,12 +170,27 @@ test.each<[string, (lines: Line[]) => Line[]]>([
     'a range for the whole',
     (lines) =>
       lines.map((line) =>
-        line.op === 'begun' ? { ...line, range: { order: 'created_desc', from: null, to: null } } : line,
+        line.op === 'begun' ? { ...line, range: { order: 'created_desc', from: null, to: 1 } } : line,
       ),
   ],
 ])('a forger who knows the digest is refused by the judge: %s', (_, forge) => {
   using scratch = makeScratch()
   expect(check(forged(scratch, forge)).faults).toMatchObject([{ walkId: 1 }])
+})
+
+test.each([
+  ['as far as its evidence goes', 0, []],
+  ['further than its evidence goes', 1, [{ walkId: 2, message: 'its evidence speaks of a part of the list' }]],
+])('a walk over a range %s', (_, further, faults) => {
+  using scratch = makeScratch()
+  const path = changed(scratch, (db) => {
+    const [first] = [...evidenceOf(db, 2)].flatMap((row) => linesOf(row.lines))
+    const { range } = first as Line & { op: 'begun' }
+    const since = (range?.to as number) - further
+    db.prepare("UPDATE walks SET kind = 'range', range_since = ? WHERE id = 2").run(since)
+    db.prepare('UPDATE walks SET evidence_sha256 = ? WHERE id = 2').run(evidenceDigest(db, 2))
+  })
+  expect(check(path).faults).toEqual(faults)
 })
 
 test('as built: 0 where it holds, 3 where there is none, 7 where it does not hold', async () => {

@@ -174,6 +174,19 @@ test('a large item that never comes beside another joins by its place', () => {
   expect(reader.kernel.missing()).toBeNull()
 })
 
+test('a tie that stood in front of what joined by its place is owed before anything behind their run joins', () => {
+  const reader = new Reader('a5 b5 c5 d3')
+  reader.join(0, 1)
+  reader.list = ['b5', 'c5', 'a5', 'd3']
+  const behind = reader.look(1, 1)
+  reader.list = ['a5', 'b5', 'c5', 'd3']
+  reader.look(0, 1)
+  reader.take(behind, 'c')
+  expect(reader.kernel.missing(false)).toBeNull()
+  expect(reader.kernel.joins(reader.look(3, 1))).toBe(false)
+  expect(reader.join(2, 2)).toBe('the run of equal createdAt that is owed has been counted')
+})
+
 test('what joins by its place, known by its last item alone, leaves the run of that item owed', () => {
   const reader = new Reader('a9 b8 c7 d6 e5')
   reader.join(0, 2)
@@ -627,6 +640,24 @@ test('a range between two moments', () => {
   expect(reader.kernel.missing()).toBeNull()
 })
 
+test('what is taken in where the list seems to end spoils the walk once that end is forgotten', () => {
+  const reader = new Reader('a1 p2? q3? b4 c5 d6 e7', { order: 'created_asc', from: null, to: 7 })
+  reader.join(0, 2)
+  for (const skip of [1, 1, 0]) reader.look(skip, 2)
+  expect(reader.kernel.missing()).toBeNull()
+  reader.join(4, 2)
+  expect(reader.kernel.missing()).toBeNull()
+  const next = new Kernel(null, JSON.parse(JSON.stringify(reader.kernel.save())))
+  // So many were not asked for where nothing came, and what was taken in there is no anchor.
+  expect(reader.join(4, 3)).toBe('join: shows an anchor, or its place does')
+  expect(reader.kernel.missing()).toBe('join: shows an anchor, or its place does')
+  // Another process that goes on knows of it, too.
+  expect(next.missing()).toBeNull()
+  const answer = { skip: 4, asked: 3, sent: 1, received: 1, kind: 'items' as const }
+  next.tell({ ...answer, ids: ['c', 'd', 'e'], moments: [5, 6, 7], met: [1, 1, 0] }, 1)
+  expect(next.spoiled).toBe('join: shows an anchor, or its place does')
+})
+
 test('a walk of a range that begins within it spoils itself', () => {
   const reader = new Reader('a9 b8 c7 d6 e5 f4', { order: 'created_desc', from: 8, to: 6 })
   expect(reader.join(2, 2)).toBe('from: begins before the range')
@@ -642,6 +673,13 @@ test('a service that gives its last window again behind the end', () => {
   expect(reader.kernel.missing()).toBe('the end of the list was shown')
   reader.tell(4, 1, ['c7'])
   expect(reader.kernel.missing()).toBeNull()
+})
+
+test('an item that is given beside another one is not given alone, however few were asked for', () => {
+  const reader = new Reader('a9 b8 c7')
+  reader.join(0, 2)
+  for (const skip of [1, 40, 4]) reader.tell(skip, 1, ['b8', 'c7'])
+  expect(reader.kernel.missing()).toBe('the end of the list was shown')
 })
 
 test('an empty list', () => {

@@ -2,10 +2,12 @@
 import { createHash } from 'node:crypto'
 import { linesOf, type Proven, prove } from '../../proof/evidence.ts'
 import { type Line, Unproven } from '../../proof/judge.ts'
+import type { WalkRange } from '../../proof/state.ts'
 import { idSum } from '../../task/id-hash.ts'
 import type { Db } from '../connect.ts'
 import { marksOf } from './marks.ts'
 import { writeOne } from './statements.ts'
+import type { WalkRow } from './walks.ts'
 
 /** Longest `lines` that are read, characters; a step writes a hundred thousand at most. */
 const LONGEST_LINES = 33_554_432
@@ -56,12 +58,12 @@ interface ProvenWalk {
 
 /** Judges a walk's evidence anew: rows, verdict, number of tasks marked. Throws `OtherRules` and `Unproven`. */
 export function proveWalk(db: Db, walkId: number): ProvenWalk {
-  const kind = db.prepare('SELECT kind FROM walks WHERE id = ?').pluck().get(walkId)
+  const row = db.prepare('SELECT kind, range_since AS rangeSince, range_until AS rangeUntil FROM walks WHERE id = ?')
+  const walk = row.get(walkId) as Pick<WalkRow, 'kind' | 'rangeSince' | 'rangeUntil'>
   const proven = prove(linesIn(evidenceOf(db, walkId)))
-  const isPart = kind === 'head' || kind === 'tail'
+  const isPart = walk.kind === 'head' || walk.kind === 'tail'
   if (!isPart && !proven.isWhole) throw new Unproven('its evidence does not reach the end of what it speaks of')
-  if (!isPart && kind !== 'range' && proven.range !== null)
-    throw new Unproven('its evidence speaks of a part of the list')
+  if (!isPart && !covers(proven.range, walk)) throw new Unproven('its evidence speaks of a part of the list')
   const met = { count: 0, ids: 0 }
   let last = 0
   for (const { number, marked, ids } of evidenceOf(db, walkId)) {
@@ -73,6 +75,16 @@ export function proveWalk(db: Db, walkId: number): ProvenWalk {
   const marked = marksOf(db, walkId).count()
   if (marked !== met.count) throw new Unproven(`it met ${met.count} tasks, and ${marked} are marked`)
   return { proven, met }
+}
+
+/** Whether what is proven of `range` is said of all that the walk was to read. */
+function covers(range: WalkRange | null, walk: Pick<WalkRow, 'rangeSince' | 'rangeUntil'>): boolean {
+  if (range === null) return true
+  const [low, high] = range.order === 'created_desc' ? [range.to, range.from] : [range.from, range.to]
+  return (
+    (low ?? Number.NEGATIVE_INFINITY) <= (walk.rangeSince ?? Number.NEGATIVE_INFINITY) &&
+    (high ?? Number.POSITIVE_INFINITY) >= (walk.rangeUntil ?? Number.POSITIVE_INFINITY)
+  )
 }
 
 function* linesIn(rows: Iterable<EvidenceRow>): Generator<Line> {
