@@ -36,14 +36,17 @@ export type Session = ReturnType<typeof openSession>
 export function openSession(options: SessionOptions) {
   const { path } = options
   const scratch = options.dryRun && !existsSync(path) ? mkdtempSync(join(tmpdir(), 'task-mirror-dry-')) : null
+  const removeScratch = () => scratch !== null && rmSync(scratch, { recursive: true, force: true })
   const lock: Lock =
     scratch === null
       ? takeLock(path, options.command, options.now)
-      : { assertHeld() {}, release: () => rmSync(scratch, { recursive: true, force: true }) }
+      : { assertHeld() {}, release: () => void removeScratch() }
   let db: Db | null = null
   try {
     db = openWriter(scratch === null ? path : join(scratch, 'mirror.sqlite'), options)
     if (options.dryRun) beginDryRun(db)
+    // SQLite has its files open by now, and no one else wants them: so not even a kill leaves what the service sent.
+    if (process.platform !== 'win32') removeScratch()
     return beginSession(db, options, lock)
   } catch (error) {
     db?.close()
