@@ -8,7 +8,7 @@ import type { Db } from '../../mirror/connect.ts'
 import { putAsideStale } from '../../mirror/create.ts'
 import { explaining, takenAway } from '../../mirror/explain.ts'
 import { inodeOf, sqliteFiles } from '../../mirror/files.ts'
-import { type Lock, takeLock } from '../../mirror/lock.ts'
+import { holding, type Lock, takeLock } from '../../mirror/lock.ts'
 import { beginDryRun, closeWriter, endDryRun, openWriter } from '../../mirror/open.ts'
 import { walBytes } from '../../mirror/wal.ts'
 import type { Detail } from '../../service/decode/wire.ts'
@@ -58,7 +58,7 @@ export function openSession(options: SessionOptions) {
 /** Begins the run on an open mirror; the lock is released when it is closed. */
 export function beginSession(db: Db, options: SessionOptions, lock: Lock) {
   const file = inodeOf(db.name)
-  const writing = new Writing(db, options, lock.assertHeld)
+  const writing = new Writing(db, options, holding(lock, db))
   const beside = sqliteFiles(db.name).map(inodeOf)
   const isTakenAway = () => inodeOf(db.name) !== file
   const details = new Map<number, Detail>()
