@@ -3,8 +3,18 @@ import { lstatSync, rmSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { MirrorError } from '../errors.ts'
 import { moment } from '../shown.ts'
-import { explaining } from './explain.ts'
-import { holderPath, inodeOf, lockPath, makeFile, readBeginning, refuseOddFile, refusePlantedMirror } from './files.ts'
+import type { Db } from './connect.ts'
+import { explaining, takenAway } from './explain.ts'
+import {
+  holderPath,
+  inodeOf,
+  lockPath,
+  makeFile,
+  readBeginning,
+  refuseOddFile,
+  refusePlantedMirror,
+  sqliteFiles,
+} from './files.ts'
 import { inspect } from './inspect.ts'
 import { oneLine } from './one-line.ts'
 
@@ -83,6 +93,21 @@ export function takeLock(path: string, command: string, now: number): Lock {
     return { assertHeld, release }
   }
   return explaining(file, take, path)
+}
+
+/**
+ * What a writer of the mirror asserts before each commit: that the lock is held, and that the files which `db` has open
+ * still stand under their names. SQLite does not notice, and a program that makes one anew writes beside it. Call once
+ * `db` has read. Throws `mirror-unwritable` or `mirror-unreadable`.
+ */
+export function holding(lock: Lock, db: Db): () => void {
+  const files = [db.name, ...sqliteFiles(db.name)]
+  const open = files.map((file) => ({ file, inode: inodeOf(file) })).filter(({ inode }) => inode !== undefined)
+  return () => {
+    lock.assertHeld()
+    const gone = open.find(({ file, inode }) => inodeOf(file) !== inode)
+    if (gone !== undefined) throw takenAway(gone.file)
+  }
 }
 
 function refuseFolder(path: string): void {

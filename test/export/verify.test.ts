@@ -1,10 +1,22 @@
 import { createHash } from 'node:crypto'
-import { appendFileSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { exportSnapshot } from '../../src/export/export.ts'
 import type { ExportOptions } from '../../src/export/options.ts'
+import { draftPath } from '../../src/export/publish/drafts.ts'
 import { verifySnapshot } from '../../src/export/verify/verify.ts'
 import { type FilledMirror, makeMirror, ordinaryRows } from './mirror.ts'
 import { startStorage } from './s3/storage.ts'
@@ -372,7 +384,12 @@ test('snapshots in object storage are checked there', async () => {
   const options = { deep: true, dbPath: mirror.path, env: storage.env }
   const partitionValues = { account: 'acme' }
   await publishing(mirror, { out: 's3://lake/many/', env: storage.env, partitionValues })
+  // What a check that was killed has left: a copy of an object.
+  const left = draftPath(join(tmpdir(), 'object'))
+  writeFileSync(left, 'tasks')
+  utimesSync(left, 0, 0)
   expect(await verifySnapshot('s3://lake/many', options)).toMatchObject({ ok: true, snapshots: [{ rows: 62 }] })
+  expect(existsSync(left)).toBe(false)
   for (const dir of ['s3://lake/tasks', path]) {
     expect(await verifySnapshot(dir, options)).toMatchObject({ ok: true, snapshots: [{ deep: { compared: 62 } }] })
   }

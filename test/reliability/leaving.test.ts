@@ -1,6 +1,6 @@
 // Issue 5: stopping in the middle of a statement that takes SQLite minutes, the second signal, and the lock of a holder
 // that was killed.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
@@ -92,6 +92,18 @@ test.concurrent('a second signal during a long SQLite statement stops at once', 
   // After the grace of the first it would be that one's code.
   expect((await running.ended).code).toBe(130)
   expect(await stateSeenByAnotherProcess(stage)).toMatchObject({ integrity: 'ok', tasks: 600 })
+})
+
+test.concurrent('a first dry run that is killed leaves nothing of what the service sent', async () => {
+  await using stage = await makeStage({ tasks: 600, latencyMs: 200 })
+  const temporary = join(stage.dir, 'temporary')
+  mkdirSync(temporary)
+  const env = { TASK_MIRROR_BASE_URL: stage.simulator.url, TMPDIR: temporary }
+  const running = startCli(['sync', '--dry-run'], { cwd: stage.dir, env })
+  await running.untilStderr(/Run begins/)
+  running.process.kill('SIGKILL')
+  expect((await running.ended).signal).toBe('SIGKILL')
+  expect(readdirSync(temporary)).toEqual([])
 })
 
 /** A `verify` whose check takes for ever: it is stopped at its beginning. */

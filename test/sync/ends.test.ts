@@ -105,6 +105,26 @@ test('a run whose lock was removed ends before it writes beside another one', as
   expect((await verifyMirror(path, { signal: new AbortController().signal })).faults).toEqual([])
 })
 
+test.each(['-wal', '-shm'])(
+  'a run whose %s was removed ends before it writes beside whoever makes a new one',
+  async (name) => {
+    const { path, sync, simulator } = await makeMirrored(300)
+    simulator.account.update(300)
+    let asked = 0
+    const off = simulator.onBeforeRequest(() => {
+      asked += 1
+      if (asked !== 3) return
+      off()
+      rmSync(path + name)
+    })
+    const { exitCode, error } = await sync()
+    expect(exitCode).toBe(7)
+    expect(error).toMatchObject({ code: 'mirror-unreadable', message: expect.stringContaining(`${name} was removed`) })
+    expect(await sync()).toMatchObject({ exitCode: 0 })
+    expect((await verifyMirror(path, { signal: new AbortController().signal })).faults).toEqual([])
+  },
+)
+
 test('where SQLite itself says that the file was moved, so does the run', () => {
   const thrown = Object.assign(new Error('attempt to write a readonly database'), { code: 'SQLITE_READONLY_DBMOVED' })
   expect(explain('mirror.sqlite', thrown)).toMatchObject({ message: expect.stringContaining('removed or replaced') })

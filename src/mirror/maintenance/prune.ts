@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { PAYLOAD_COLUMNS } from '../../task/columns.ts'
 import type { Db } from '../connect.ts'
 import { explaining } from '../explain.ts'
-import { type Lock, takeLock } from '../lock.ts'
+import { holding, type Lock, takeLock } from '../lock.ts'
 import { openReader, openWriter, type WriterOptions, withReader } from '../open.ts'
 import { contentHash } from '../row-bytes.ts'
 import { TaskTable } from '../tables/tasks.ts'
@@ -64,6 +64,7 @@ async function prune(
   { path, deletedBefore, signal, now, onProgress }: PruneRequest,
 ): Promise<PruneResult> {
   const tasks = new TaskTable(db)
+  const assertHeld = holding(lock, db)
   const next = db.prepare(
     `SELECT seq, deleted_at AS deletedAt, ${size} AS bytes FROM tasks
      WHERE ${due} AND (deleted_at, seq) > (?, ?) ORDER BY deleted_at, seq LIMIT ${BATCH}`,
@@ -84,7 +85,7 @@ async function prune(
       done.bytes += bytes
     }
     done.rows += rows.length
-    lock.assertHeld()
+    assertHeld()
     return rows.length
   })
   while (explaining(path, () => batch.immediate()) > 0) {

@@ -8,7 +8,7 @@ import type { Db } from '../../mirror/connect.ts'
 import { putAsideStale } from '../../mirror/create.ts'
 import { explaining, takenAway } from '../../mirror/explain.ts'
 import { inodeOf, sqliteFiles } from '../../mirror/files.ts'
-import { type Lock, takeLock } from '../../mirror/lock.ts'
+import { holding, type Lock, takeLock } from '../../mirror/lock.ts'
 import { beginDryRun, closeWriter, endDryRun, openWriter } from '../../mirror/open.ts'
 import { walBytes } from '../../mirror/wal.ts'
 import type { Detail } from '../../service/decode/wire.ts'
@@ -36,14 +36,17 @@ export type Session = ReturnType<typeof openSession>
 export function openSession(options: SessionOptions) {
   const { path } = options
   const scratch = options.dryRun && !existsSync(path) ? mkdtempSync(join(tmpdir(), 'task-mirror-dry-')) : null
+  const removeScratch = () => scratch !== null && rmSync(scratch, { recursive: true, force: true })
   const lock: Lock =
     scratch === null
       ? takeLock(path, options.command, options.now)
-      : { assertHeld() {}, release: () => rmSync(scratch, { recursive: true, force: true }) }
+      : { assertHeld() {}, release: () => void removeScratch() }
   let db: Db | null = null
   try {
     db = openWriter(scratch === null ? path : join(scratch, 'mirror.sqlite'), options)
     if (options.dryRun) beginDryRun(db)
+    // SQLite has its files open by now, and no one else wants them: so not even a kill leaves what the service sent.
+    if (process.platform !== 'win32') removeScratch()
     return beginSession(db, options, lock)
   } catch (error) {
     db?.close()
@@ -55,7 +58,7 @@ export function openSession(options: SessionOptions) {
 /** Begins the run on an open mirror; the lock is released when it is closed. */
 export function beginSession(db: Db, options: SessionOptions, lock: Lock) {
   const file = inodeOf(db.name)
-  const writing = new Writing(db, options, lock.assertHeld)
+  const writing = new Writing(db, options, holding(lock, db))
   const beside = sqliteFiles(db.name).map(inodeOf)
   const isTakenAway = () => inodeOf(db.name) !== file
   const details = new Map<number, Detail>()

@@ -1,7 +1,7 @@
 // A prefix of an object store as the destination of datasets. There is no renaming: the manifest, written last and only
 // where there is none, is what makes a snapshot one. Knows keys and bytes, never rows or formats.
 import { createWriteStream } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -20,6 +20,7 @@ import {
 import { ageOf } from '../../../clock.ts'
 import { MirrorError } from '../../../errors.ts'
 import { begunAt } from '../../../mirror/tables/snapshots.ts'
+import { clearLeftOvers, draftPath } from '../drafts.ts'
 import {
   FIXED_PARTITION,
   MANIFEST,
@@ -161,14 +162,15 @@ export class S3Store implements Store {
 
   async localFile(name: string, bytes: number): ReturnType<Store['localFile']> {
     if (!(await this.#isThere(name))) return null
-    let done = async () => {}
+    const path = draftPath(join(tmpdir(), 'object'))
+    const done = () => rm(path, { force: true })
     try {
-      const folder = await mkdtemp(join(tmpdir(), 'task-mirror-'))
-      done = () => rm(folder, { recursive: true, force: true })
-      const path = join(folder, 'object')
+      // What a killed check has left: tasks, and up to 256 MB of them.
+      await clearLeftOvers(tmpdir(), Date.now())
       const until = this.#signal ? { signal: this.#signal } : {}
       const { Body } = await this.#send(new GetObjectCommand(this.#at(name)))
-      await pipeline(boundedObject(Body as Readable, bytes), createWriteStream(path, { mode: 0o600 }), until)
+      const file = createWriteStream(path, { flags: 'wx', mode: 0o600 })
+      await pipeline(boundedObject(Body as Readable, bytes), file, until)
       return { path, done }
     } catch (error) {
       await done()
