@@ -144,7 +144,7 @@ const exporting = section(DEFAULTS.export, {
   invalidJson: z
     .enum(['keep', 'replace'])
     .describe(
-      'Lone surrogates in JSON, which DuckDB, polars and others refuse: keep is exact, replace puts U+FFFD in their place.',
+      'Lone surrogates in JSON, which DuckDB and others refuse, and polars reads as NUL: keep is exact, replace puts U+FFFD in their place.',
     ),
   s3: s3.describe('Object storage; credentials and endpoint come from the environment.'),
   redactHeaders: z

@@ -103,7 +103,7 @@ class Client implements Service {
   }
 
   traffic(): Traffic {
-    return { ...this.#traffic, waitedMs: this.#pacing.waitedMs(), allowed: this.#pacing.concurrency() }
+    return { ...this.#traffic, waitedMs: this.#pacing.waitedMs(), allowed: this.#pacing.allowed() }
   }
 
   trouble(): string | null {

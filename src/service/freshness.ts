@@ -44,19 +44,19 @@ const STANDS_STILL_MS = 2500
 
 /**
  * Tells the least age, ms, of an answer whose Date header stands still: the same question was answered, longer than
- * `STANDS_STILL_MS` before, with the same Date and as many bytes. 0 for any other. `first`: answers of an earlier run.
+ * `STANDS_STILL_MS` before, with the same Date and as many bytes; 0 for any other. `earlier`: those of an earlier run.
  */
-export function dateWatch(first: readonly Came[] = []): (came: Came) => number {
-  const earlier = new Map(first.map((came) => [came.question, came]))
+export function dateWatch(earlier: readonly Came[] = []): (came: Came) => number {
+  const last = new Map(earlier.map((came) => [came.question, came]))
   return (came) => {
     if (came.serviceDate === null) return 0
-    const before = earlier.get(came.question)
+    const before = last.get(came.question)
     const isSame = before?.serviceDate === came.serviceDate && before.bytes === came.bytes
     if (before !== undefined && isSame && came.startedAt - before.receivedAt > STANDS_STILL_MS)
       return came.startedAt - before.receivedAt
-    earlier.delete(came.question)
-    earlier.set(came.question, came)
-    keepLatest(earlier, MOST_QUESTIONS)
+    last.delete(came.question)
+    last.set(came.question, came)
+    keepLatest(last, MOST_QUESTIONS)
     return 0
   }
 }

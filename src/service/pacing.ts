@@ -143,7 +143,7 @@ export class Pacing {
   }
 
   /** Requests that may be under way at once at present. */
-  concurrency(): number {
+  allowed(): number {
     return Math.floor(this.#allowance.present)
   }
 

@@ -13,7 +13,7 @@ export interface FirstWindow {
   moments: Moment[]
 }
 
-const LEAST_RUN = 3
+const LEAST_IN_A_ROW = 3
 /** So many ids are known to have been met in a lap: the last ones. */
 const MOST_MET = 20_000
 
@@ -34,16 +34,16 @@ function runsOf(firstWindow: FirstWindow): Map<string, number> {
 /** Compares the windows of a lap with the walk's first window: how many items follow one another as they did then. */
 export class HeadAgain {
   readonly #wanted: number
-  readonly #places: Map<string, number>
+  readonly #runs: ReadonlyMap<string, number>
   readonly #order: OrderEvidence
   readonly #newestInFirst: Moment
   /** Nothing moves in this list: what is missing between two items was deleted. */
   readonly #isStill: boolean
   /** How many items, up to the one looked at last, came one after another as they did in the first window. */
-  #run = 0
+  #inARow = 0
   readonly #shown = noEvidence()
-  #lastPlace = -2
-  #furthest = -1
+  #lastRun = -2
+  #furthestRun = -1
   /** The first item seen that the walk had met, but not in its first window. */
   #stranger: { moment: Moment } | null = null
 
@@ -61,14 +61,14 @@ export class HeadAgain {
     // A single item that comes again may have moved; several in a row have not.
     const count = firstWindow.ids.length
     const enough = isStill ? Math.min(overlap, Math.floor(count / 2)) : overlap
-    this.#wanted = Math.min(Math.max(LEAST_RUN, enough), count)
-    this.#places = runsOf(firstWindow)
+    this.#wanted = Math.min(Math.max(LEAST_IN_A_ROW, enough), count)
+    this.#runs = runsOf(firstWindow)
     this.#order = order
     this.#newestInFirst = newestInFirst
   }
 
   get isSeen(): boolean {
-    return this.#run >= this.#wanted
+    return this.#inARow >= this.#wanted
   }
 
   /** Looks at `window` from the item at `from` on, until enough items came in a row. Returns whether they did. */
@@ -77,24 +77,23 @@ export class HeadAgain {
     observe(this.#shown, ids, moments, from)
     contradictWith(order, this.#shown)
     for (let index = from; index < ids.length && !this.isSeen; index += 1) {
-      const place = this.#places.get(ids[index] as string)
+      const run = this.#runs.get(ids[index] as string)
       const moment = moments[index] as Moment
       // In the walk the first window came before everything else. One of its items that stands behind another item that
       // was met has changed places, unless that other one is newer and came in since.
-      if (place === undefined && met[index] === 1 && !isNewer(moment, this.#newestInFirst))
-        this.#stranger ??= { moment }
-      else if (place !== undefined && this.#stranger !== null && this.#stranger.moment !== moment) order.unstable = true
-      if (place !== undefined && place < this.#furthest) order.unstable = true
-      this.#furthest = Math.max(this.#furthest, place ?? -1)
-      this.#run = place === undefined ? 0 : this.#isNext(place) ? this.#run + 1 : 1
-      this.#lastPlace = place ?? -2
+      if (run === undefined && met[index] === 1 && !isNewer(moment, this.#newestInFirst)) this.#stranger ??= { moment }
+      else if (run !== undefined && this.#stranger !== null && this.#stranger.moment !== moment) order.unstable = true
+      if (run !== undefined && run < this.#furthestRun) order.unstable = true
+      this.#furthestRun = Math.max(this.#furthestRun, run ?? -1)
+      this.#inARow = run === undefined ? 0 : this.#isNext(run) ? this.#inARow + 1 : 1
+      this.#lastRun = run ?? -2
     }
     return this.isSeen
   }
 
-  #isNext(place: number): boolean {
-    const last = this.#lastPlace
-    return this.#isStill ? last >= 0 && place >= last : place === last || place === last + 1
+  #isNext(run: number): boolean {
+    const last = this.#lastRun
+    return this.#isStill ? last >= 0 && run >= last : run === last || run === last + 1
   }
 }
 

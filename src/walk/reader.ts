@@ -52,7 +52,7 @@ export class Reader {
   readonly unmet = new Map<string, Moment>()
   /** Ids in `unmet` since before the kernel knew an empty index: they have to be met before "passed" is claimed. */
   pending: string[] = []
-  /** Since then, the walk has looked directly behind the chain. */
+  /** Since the kernel knows that empty index, the walk has looked directly behind the chain. */
   isLookedBehind = false
   /** By how many items the list grows with every request, as the last two answers that showed its end tell. */
   growth = 0

@@ -44,11 +44,11 @@ export class Sequence {
    */
   agreesWith(earlier: Sequence): boolean {
     if (!this.#isKept || !earlier.#isKept) return false
-    let below = this.#length
-    for (let before = earlier.#length - 1; below > 0 && before >= 0; before -= 1) {
-      if (this.#at(below - 1) === earlier.#at(before)) below -= 1
+    let inFront = this.#length
+    for (let before = earlier.#length - 1; inFront > 0 && before >= 0; before -= 1) {
+      if (this.#at(inFront - 1) === earlier.#at(before)) inFront -= 1
     }
-    return 2 * below < this.#length
+    return 2 * inFront < this.#length
   }
 
   #at(place: number): number | undefined {

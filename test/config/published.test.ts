@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { configurationDocument } from '../../build/configuration-document.ts'
 import { KEYS } from '../../src/config/keys.ts'
@@ -21,4 +21,12 @@ test('the example configuration parses, and names its schema from where it is to
   const example = read('task-mirror.example.json')
   expect(configSchema.safeParse(example).error).toBe(undefined)
   expect(JSON.parse(text(example.$schema))).toEqual(read('task-mirror.schema.json'))
+})
+
+test('every key is read by something in src/', () => {
+  const files = readdirSync(new URL('../../src', import.meta.url), { recursive: true, encoding: 'utf8' })
+  const code = files.filter((name) => /\.ts$/.test(name) && !/^config\/(?:defaults|schema)\.ts$/.test(name))
+  const used = new Set(code.flatMap((name) => text(`src/${name}`).match(/\w+/g)))
+  const unread = KEYS.filter((key) => !used.has(key.slice(key.lastIndexOf('.') + 1)))
+  expect(unread, 'read them, or take them out of src/config/').toEqual([])
 })

@@ -153,17 +153,17 @@ test('strained answers of one round halve the concurrency once', async () => {
   const sentAt = clock.now()
   await clock.advance(100)
   for (let i = 0; i < 8; i++) pacing.heard('strained', sentAt)
-  expect(pacing.concurrency()).toBe(2)
+  expect(pacing.allowed()).toBe(2)
   pacing.heard('strained', clock.now() + 1)
-  expect(pacing.concurrency()).toBe(1)
+  expect(pacing.allowed()).toBe(1)
 })
 
 test('four requests go out at once in the beginning, and as many as are allowed once those were answered well', () => {
   const { pacing, clock } = pacingOf({ concurrency: 8 })
-  expect(pacing.concurrency()).toBe(4)
+  expect(pacing.allowed()).toBe(4)
   for (let i = 0; i < 4; i++) pacing.heard('well', clock.now())
-  expect(pacing.concurrency()).toBe(8)
-  expect(pacingOf({ concurrency: 2 }).pacing.concurrency()).toBe(2)
+  expect(pacing.allowed()).toBe(8)
+  expect(pacingOf({ concurrency: 2 }).pacing.allowed()).toBe(2)
 })
 
 test('after a strained answer concurrency grows by about one per round of good answers', () => {

@@ -41,7 +41,7 @@ export function both(one: Conditions, other: Conditions): Conditions {
   return { terms: [...one.terms, ...other.terms], bounds: [...one.bounds, ...other.bounds] }
 }
 
-export function hasSince({ sinceSeq }: Filters): boolean {
+export function hasSinceSeq({ sinceSeq }: Filters): boolean {
   return sinceSeq != null
 }
 

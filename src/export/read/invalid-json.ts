@@ -1,4 +1,4 @@
-// JSON with half a surrogate pair as an escape, which makes whole queries of DuckDB, polars and others fail. Pure.
+// JSON with half a surrogate pair as an escape: whole queries of DuckDB and others fail for it, polars reads NUL. Pure.
 import { COLUMNS, type RawRow } from './columns.ts'
 
 /** What a snapshot does with it: `keep` is exact, `replace` puts U+FFFD in its place. */

@@ -4,7 +4,16 @@ import { explain, explaining } from '../../mirror/explain.ts'
 import { openReader } from '../../mirror/open.ts'
 import { type LastFullWalk, lastFullWalkOf } from '../../mirror/shown/history.ts'
 import { COLUMNS, type RawRow } from './columns.ts'
-import { both, type Conditions, conditions, type Filters, hasSince, rangeOf, wantedOf, whereOf } from './conditions.ts'
+import {
+  both,
+  type Conditions,
+  conditions,
+  type Filters,
+  hasSinceSeq,
+  rangeOf,
+  wantedOf,
+  whereOf,
+} from './conditions.ts'
 import { replaceInvalid } from './invalid-json.ts'
 import {
   type ChangedRow,
@@ -155,7 +164,7 @@ export class CutReader {
   /** Number of rows that the batches will bring; null where only reading them would tell. */
   total(): number | null {
     if (this.#filters.statuses) return null
-    if (hasSince(this.#filters))
+    if (hasSinceSeq(this.#filters))
       return this.#range.terms.length === 0 && this.#filters.includeDeleted ? this.#changed() : null
     return this.#count('tasks', this.#range) - (this.#filters.includeDeleted ? 0 : this.#countDeleted())
   }
@@ -167,7 +176,7 @@ export class CutReader {
 
   /** How many rows have changed, where that is few enough to look them up one by one; else null. */
   #changedFew(): number | null {
-    const few = hasSince(this.#filters) ? this.#changed() : null
+    const few = hasSinceSeq(this.#filters) ? this.#changed() : null
     return few !== null && few <= MOST_LOOKED_UP && few * 4 <= this.#count('tasks', EVERY_ROW) ? few : null
   }
 
@@ -182,7 +191,7 @@ export class CutReader {
     const rows = Math.max(Math.round(bytes / this.#rowBytes()), LEAST_ROWS)
     if (this.#changedFew() !== null) return yield* keyRangesOf(listCursor(this.#changedRows()), rows, limits)
     // Tombstones are few: unless rows are to be counted exactly, their number is enough.
-    const isExact = limits.rowsPerFile !== null || hasSince(this.#filters) || Boolean(this.#filters.statuses)
+    const isExact = limits.rowsPerFile !== null || hasSinceSeq(this.#filters) || Boolean(this.#filters.statuses)
     const share = isExact ? 1 : (this.total() ?? 0) / Math.max(this.#count('tasks', this.#range), 1)
     const read = Math.max(Math.round(rows / Math.max(share, 0.1)), LEAST_ROWS)
     const index = this.#indexOf(isExact ? this.#wanted : EVERY_ROW, read * MOST_PASSED_OVER)

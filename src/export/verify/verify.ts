@@ -283,7 +283,7 @@ async function checkFile(
 function oneFile(dir: string): MirrorError {
   return new MirrorError('usage-invalid', `${dir} is one file; only snapshots in folders have a manifest to check`, {
     facts: { dir },
-    hint: 'Compare its SHA-256 with `sha256` of what `export --json` printed, or export to a folder: `export --out FOLDER/`.',
+    hint: 'If it is part of a snapshot, name the folder. Else compare its SHA-256 with `sha256` of what `export --json` printed.',
   })
 }
 

@@ -31,7 +31,7 @@ export interface SnapshotRow {
  * Rows about `place` in `format`, none older than `first`, last published first whatever the clock said, 1,000 at most.
  */
 export function snapshotsAt(
-  path: string,
+  dbPath: string,
   place: string,
   format: SnapshotRow['format'],
   first: string | null = null,
@@ -39,21 +39,21 @@ export function snapshotsAt(
   const find = `SELECT id, cut, filters FROM snapshots WHERE path = ? AND format = ?
     AND rowid >= coalesce((SELECT rowid FROM snapshots WHERE id = ?), 0) ORDER BY rowid DESC LIMIT 1000`
   type Found = { id: string; cut: number; filters: string }
-  return withReader(path, (db) => {
+  return withReader(dbPath, (db) => {
     const rows = db.prepare(find).all(place, format, first) as Found[]
     return rows.map((row) => ({ ...row, filters: storedJson<SnapshotRow['filters']>(row.filters) }))
   })
 }
 
 /** Whether the mirror has a row about this snapshot, wherever it was published. */
-export function knowsSnapshot(path: string, id: string): boolean {
-  return withReader(path, (db) => db.prepare('SELECT 1 FROM snapshots WHERE id = ?').get(id) !== undefined)
+export function knowsSnapshot(dbPath: string, id: string): boolean {
+  return withReader(dbPath, (db) => db.prepare('SELECT 1 FROM snapshots WHERE id = ?').get(id) !== undefined)
 }
 
 /** When the mirror changed last, epoch ms; null where it has no task. */
-export function changedLastAt(path: string): number | null {
+export function changedLastAt(dbPath: string): number | null {
   const find = 'SELECT changed_at FROM tasks ORDER BY change_seq DESC LIMIT 1'
-  return withReader(path, (db) => (db.prepare(find).pluck().get() as number | undefined) ?? null)
+  return withReader(dbPath, (db) => (db.prepare(find).pluck().get() as number | undefined) ?? null)
 }
 
 /** A publication that the mirror has a row about. */
@@ -78,25 +78,25 @@ const KEPT_ROWS = 10_000
  * Adds the row. Waits up to `busyTimeoutMs` for a writer, in short steps that leave the event loop free.
  * Throws `mirror-unwritable`, `mirror-locked`, `disk-full`, `mirror-damaged` or `mirror-unreadable`.
  */
-export function recordSnapshot(path: string, row: SnapshotRow, busyTimeoutMs: number): Promise<void> {
-  return writing(path, busyTimeoutMs, (db) => insert(db, row))
+export function recordSnapshot(dbPath: string, row: SnapshotRow, busyTimeoutMs: number): Promise<void> {
+  return writing(dbPath, busyTimeoutMs, (db) => insert(db, row))
 }
 
 /** Removes the row, of a publication that was taken away. Waits and throws as `recordSnapshot` does. */
-export function forgetSnapshot(path: string, id: string, busyTimeoutMs: number): Promise<void> {
-  return writing(path, busyTimeoutMs, (db) => db.prepare('DELETE FROM snapshots WHERE id = ?').run(id))
+export function forgetSnapshot(dbPath: string, id: string, busyTimeoutMs: number): Promise<void> {
+  return writing(dbPath, busyTimeoutMs, (db) => db.prepare('DELETE FROM snapshots WHERE id = ?').run(id))
 }
 
-async function writing(path: string, busyTimeoutMs: number, write: (db: Db) => void): Promise<void> {
+async function writing(dbPath: string, busyTimeoutMs: number, write: (db: Db) => void): Promise<void> {
   for (let waitedMs = 0; ; waitedMs += 2 * PAUSE_MS) {
     try {
-      lend(connect(path, { fileMustExist: true, timeout: PAUSE_MS }), (db) => {
-        checkSchema(db, path)
+      lend(connect(dbPath, { fileMustExist: true, timeout: PAUSE_MS }), (db) => {
+        checkSchema(db, dbPath)
         write(db)
       })
       return
     } catch (error) {
-      const explained = explain(path, error)
+      const explained = explain(dbPath, error)
       if (!isMirrorError(explained, 'mirror-locked') || waitedMs >= busyTimeoutMs) throw explained
       await sleep(PAUSE_MS)
     }

@@ -71,7 +71,8 @@ export function spanAt(bytes: Buffer, from: number): Span | null {
     } else if (first === QUOTE) at = stringEnd(bytes, at)
     else {
       const end = wordAt(bytes, at) ?? numberEnd(bytes, at)
-      if (!odd && isNumber(first) && !isPlain(bytes, at, end)) odd = isOddNumber(bytes.toString('latin1', at, end))
+      if (!odd && beginsNumber(first) && !isOrdinary(bytes, at, end))
+        odd = isOddNumber(bytes.toString('latin1', at, end))
       at = end
     }
     if (at === NOT_PLAIN) return null
@@ -186,7 +187,7 @@ function stringEnd(bytes: Uint8Array, at: number): number {
   return NOT_PLAIN
 }
 
-function isNumber(first: number | undefined): boolean {
+function beginsNumber(first: number | undefined): boolean {
   return first === MINUS || (first !== undefined && first >= ZERO && first <= NINE)
 }
 
@@ -195,7 +196,7 @@ function isNumber(first: number | undefined): boolean {
  * without an exponent, a leading `-0`, zeros at the end of the decimals or zeros right behind `0.`, they are also its
  * shortest spelling.
  */
-function isPlain(bytes: Buffer, start: number, end: number): boolean {
+function isOrdinary(bytes: Buffer, start: number, end: number): boolean {
   const first = bytes[start] === MINUS ? start + 1 : start
   if (end - first > 16) return false
   let point = -1

@@ -7,7 +7,7 @@ export class MetCount {
   met: number
   /** Positions that cannot be read, by their identities. */
   readonly unread = new Set<string>()
-  /** How many new items stood in one answer more than once, the first of each aside. */
+  /** New items that stood in the same answer before: an item three times in one answer counts two. */
   #doubled = 0
 
   /** `met`: how many an earlier process of this walk had met. */

@@ -55,12 +55,13 @@ export function takeDetail(
   const storedRow = tables.tasks.read(seq)
   const stored = storedTask(storedRow)
   const debt = tables.owed.find(task.id, 'detail')
-  const isElsewhere = debt?.listed !== undefined && debt.listed !== null
-  const listed = isElsewhere ? storedJson<Task>(debt.listed as string, parseExact) : stored
+  // Where the row holds another form than the list showed, that one is kept with what is owed.
+  const isListedOtherwise = debt?.listed !== undefined && debt.listed !== null
+  const listed = isListedOtherwise ? storedJson<Task>(debt.listed as string, parseExact) : stored
   const held = tables.tasks.hashes(seq)
   // Asked for because the list contradicted an earlier look-up: agreeing with that look-up is no sign of its age.
-  const isContested = isElsewhere && awaitsList(held)
-  const shown = { listed, before: isElsewhere && !isContested ? stored : null }
+  const isContested = isListedOtherwise && awaitsList(held)
+  const shown = { listed, before: isListedOtherwise && !isContested ? stored : null }
   let recency = restored ? 'newer' : recencyOf(task, shown, rules.forms, isDone)
   const isDated = recency !== 'unclear'
   if (!isDated) {
@@ -94,7 +95,7 @@ export function takeDetail(
   const hash = contentHash(row)
   const same = hash.equals(held.contentHash) || sameContent(row, storedRow)
   // What is listed next tells whether this answer came late; where nothing dates the two, they may differ for good.
-  const settledAs = isDated || !isElsewhere ? null : contentHash(shapeTask(listed))
+  const settledAs = isDated || !isListedOtherwise ? null : contentHash(shapeTask(listed))
   const listHash = recency === 'newer' ? settledAs : held.listHash
   if (!same) tables.tasks.replace(seq, row, { contentHash: hash, listHash }, reading)
   else if (restored) tables.tasks.restore(seq, now)

@@ -143,7 +143,7 @@ function markMet(writing: Writing, walkId: number, ids: string[]): number {
   return met.count
 }
 
-/** Whether the row of an id may have changed since there had been `piece` pieces of work; `pieces`: how many by now. */
+/** Whether the row of an id may have changed since work number `piece`; `pieces` is the number of the last work. */
 function changedSince(
   piece: number,
   pieces: number,
