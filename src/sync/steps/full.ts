@@ -114,6 +114,8 @@ async function closeFull(run: Run, done: WalkDone, { verdict, reason, order }: F
   const result = { ...done.result, order }
   const { settleMs } = run.config.sync
   const learned: Facts = learnedFrom(run, result)
+  // What came in out of this walk's sight has yet to be met: counted here, the next walks would take it for known.
+  if (learned.total !== undefined && result.countable) learned.total -= Math.max(0, done.uncounted)
   const complete = verdict === 'complete'
   if (complete && result.order !== null) learned.order = result.order
   const { front } = result
