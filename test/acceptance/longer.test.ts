@@ -157,3 +157,16 @@ test.concurrent.each<[string, number, StageOptions, (stage: Stage) => Promise<un
     expect(code).toBe(0)
   },
 )
+
+test.concurrent('where answers left items out until a full walk met all, what comes into the middle is noticed', async () => {
+  await using stage = await makeMirrored({ ...SOME_OPEN, hiddenFraction: 0.3 })
+  const leftOut = "SELECT value FROM service_facts WHERE key = 'filtered_pages'"
+  expect(stage.rows(leftOut)).toHaveLength(1)
+  const { account } = stage.simulator
+  Object.assign(account.options, { hiddenFraction: 0 })
+  expect((await next(stage, 'sync', '--full')).code).toBe(0)
+  expect(stage.rows(leftOut)).toEqual([])
+  const imported = account.insert(5, { where: 'middle' })
+  expect((await next(stage)).summary.plan.slice(0, 2)).toEqual(['head', 'full'])
+  expect(missingFrom(stage, imported)).toBe(0)
+})
