@@ -114,3 +114,20 @@ export async function suspectFilter(
   ongoing.chain = { ...ongoing.chain, filtered: true }
   ongoing.kernel.filter()
 }
+
+/**
+ * Whether answers leave items out, by the last ones: from two neighbouring places, or from one that shows nothing by
+ * itself, they end with the last item and hold fewer than stand there. A cap can do that to one of two answers only.
+ */
+export async function leavesOut({ reader, chain, page }: OngoingWalk, total: number): Promise<boolean> {
+  if (chain.last === null) return false
+  const last = { ...chain.last, index: total - 1, runStart: total - 1 }
+  const from = Math.max(0, total - page)
+  const isShort = async (skip: number) => {
+    const answer = await reader.look(skip, page, { once: true })
+    if (answer.kind !== 'items' || answer.met.includes(0)) return false
+    return answer.ids.at(-1) === last.id && answer.ids.length < total - skip
+  }
+  if (!(await isShort(from)) || !endsWith(last, await reader.look(last.index, 1))) return false
+  return (await isShort(from + 1)) || isNothing(await reader.look(from, 1))
+}

@@ -8,7 +8,7 @@ import { endIfSpent, readAgain, seekNothing } from './further.ts'
 import { endInMotion, passEmptyIndex } from './growing.ts'
 import { hasMoved, isScrambled } from './guards.ts'
 import { type FirstWindow, HeadAgain, LapSource } from './lap.ts'
-import { suspectFilter } from './last-item.ts'
+import { leavesOut, suspectFilter } from './last-item.ts'
 import { lastOf, OngoingWalk, type Steps, type WalkEnding } from './ongoing-walk.ts'
 import { isCreatedOrder, orderKept } from './order.ts'
 import { capacityOf } from './pace.ts'
@@ -249,18 +249,20 @@ async function* closingLap(ongoing: OngoingWalk): Steps<Lap['doubt']> {
   // In a list in which things move, what moved while a lap took several answers may have passed it by: the lap is run
   // again, until one answer shows all that moved since the lap before (sync/steps/front.ts).
   const moves = request.lap === 'unless-one-answer' || request.known?.order === 'updated_desc'
+  const total = ongoing.total ?? 0
+  const isCounted = () => !ongoing.isCountable || request.isCounted?.(total) !== false
   let goal = ongoing.firstWindow
   for (let laps = 0; laps < TRIES; laps += 1) {
-    const windows = Math.ceil((ongoing.total ?? 0) / reader.largest)
+    const windows = Math.ceil(total / reader.largest)
     const most = LAP_REQUESTS + LAP_REQUESTS_PER_WINDOW * windows + ongoing.requestsBefore
     const lap = yield* runLap(ongoing, { goal, moves }, Math.min(ongoing.requestsLeft, most))
     if (lap.doubt !== null || lap.first === null) return lap.doubt
     if (lap.isWhole) ongoing.front = lap.first.ids
     // The server that answered may lag, and not show what another one had in front when that showed the end.
-    const isCounted = !ongoing.isCountable || request.isCounted?.(ongoing.total ?? 0) !== false
-    if ((lap.isWhole || !moves) && isCounted) return null
+    if ((lap.isWhole || !moves) && isCounted()) return null
     if (moves) goal = lap.first
   }
+  if (!isCounted()) ongoing.leavesOut = await leavesOut(ongoing, total)
   return null
 }
 

@@ -97,6 +97,24 @@ test.concurrent.each<[string, StageOptions & { openFraction: number }, (stage: S
   expect([0, 3]).toContain(code)
 })
 
+test.concurrent('where one came into the middle whenever a full walk had passed it, a full walk follows', async () => {
+  await using stage = await makeMirrored({ ...SOME_OPEN, order: 'created_asc' })
+  const imported: string[] = []
+  let isUnderWay = false
+  const off = stage.simulator.onBeforeRequest(({ operation, skip }) => {
+    if (operation !== 'list' || skip === null) return
+    const isFar = skip > TASKS - WINDOW
+    if (isUnderWay && isFar) imported.push(...stage.simulator.account.insert(1, { where: 'middle' }))
+    isUnderWay = !isFar && (isUnderWay || (skip > 0 && skip < TASKS / 2))
+  })
+  expect((await next(stage, 'sync', '--full')).summary.lastFullWalk).toMatchObject({ reason: 'not-counted' })
+  off()
+  expect(missingFrom(stage, imported)).toBeGreaterThan(0)
+  const { code, summary } = await next(stage)
+  expect({ code, plan: summary.plan.slice(0, 2) }).toEqual({ code: 0, plan: ['tail', 'full'] })
+  expect(missingFrom(stage, imported)).toBe(0)
+})
+
 test.concurrent.each<[string, number, StageOptions, (stage: Stage) => Promise<unknown> | unknown]>([
   ['whole windows are answered', 2, {}, () => {}],
   ['behind the end come the last 20 again', 3, { capItems: 20, repeatLast: true }, () => {}],
@@ -139,3 +157,16 @@ test.concurrent.each<[string, number, StageOptions, (stage: Stage) => Promise<un
     expect(code).toBe(0)
   },
 )
+
+test.concurrent('where answers left items out until a full walk met all, what comes into the middle is noticed', async () => {
+  await using stage = await makeMirrored({ ...SOME_OPEN, hiddenFraction: 0.3 })
+  const leftOut = "SELECT value FROM service_facts WHERE key = 'filtered_pages'"
+  expect(stage.rows(leftOut)).toHaveLength(1)
+  const { account } = stage.simulator
+  Object.assign(account.options, { hiddenFraction: 0 })
+  expect((await next(stage, 'sync', '--full')).code).toBe(0)
+  expect(stage.rows(leftOut)).toEqual([])
+  const imported = account.insert(5, { where: 'middle' })
+  expect((await next(stage)).summary.plan.slice(0, 2)).toEqual(['head', 'full'])
+  expect(missingFrom(stage, imported)).toBe(0)
+})

@@ -184,4 +184,32 @@ describe('a list that is longer than what was met', () => {
     const uneven = cutTo((skip) => (skip === 0 ? 9 : 7))
     expect(await walked(uneven, { isCounted })).toMatchObject({ heads: 2 })
   })
+
+  test.each([
+    ['one window', 40, 12],
+    ['one window, the first', 40, 0],
+    ['the last of several windows', 10, 20],
+  ])('leaves items out where its last answers hold fewer than stand there: in %s', async (_, window, place) => {
+    const hidden = items[place]
+    const model = makeModel(items, {
+      answer: (skip, take, { items }) => items.slice(skip, skip + take).filter((item) => item !== hidden),
+    })
+    const met = new Set<string>()
+    const { result } = await walkModel(model, { window, marks: met, isCounted: (total) => met.size >= total })
+    expect(result).toMatchObject({ verdict: 'complete', order: 'created_desc', total: 24, countable: false })
+    expect(met.size).toBe(23)
+  })
+
+  test('leaves nothing out where its sequence depends on the window', async () => {
+    const passed = items[20] as Item
+    const others = items.filter((item) => item !== passed)
+    // Where a window reaches beyond its place, one item stands in front of all others.
+    const model = makeModel(items, {
+      answer: (skip, take) => (skip + take > 20 ? [passed, ...others] : items).slice(skip, skip + take),
+    })
+    const met = new Set<string>()
+    const { result } = await walkModel(model, { window: 10, marks: met, isCounted: (total) => met.size >= total })
+    expect(result).toMatchObject({ total: 24, countable: true })
+    expect(met.has(passed.id)).toBe(false)
+  })
 })

@@ -114,7 +114,11 @@ async function closeFull(run: Run, done: WalkDone, { verdict, reason, order }: F
   const result = { ...done.result, order }
   const { settleMs } = run.config.sync
   const learned: Facts = learnedFrom(run, result)
+  // What came in out of this walk's sight has yet to be met: counted here, the next walks would take it for known.
+  if (learned.total !== undefined && result.countable) learned.total -= Math.max(0, done.uncounted)
   const complete = verdict === 'complete'
+  // As many were met as the list holds by its indexes: whatever was so before, answers leave nothing out.
+  if (complete && result.countable && done.uncounted <= 0) learned.filtered_pages = undefined
   if (complete && result.order !== null) learned.order = result.order
   const { front } = result
   const unknown = { front: undefined, front_at: undefined, front_next: undefined }
