@@ -28,6 +28,8 @@ import type { Writer } from './writer/thread.ts'
 const MOST_NAMED = 5
 /** At most so many tasks are witnesses for the look-ups by id that decide deletions. */
 const MOST_WITNESSES = 50
+/** More than eight windows gain hardly anything (docs/performance.md); a reader waits for news no longer than this. */
+const GATHERING: Gathering = { pieces: 8, ms: 100 }
 
 /** What stands in for the HTTP client and the writer thread in simulations. */
 type RunParts = Partial<Pick<Run, 'service' | 'writer'>>
@@ -40,7 +42,7 @@ export async function runSync(context: RunContext, request: SyncRequest, parts: 
   const startedAt = context.now()
   const tally: RunTally = { request, startedAt, plan: [], walks: [], drift: 0, notes: [], codes: [], error: null }
   checkRequests(context)
-  const opening = parts.writer ?? openWriter(context, request)
+  const opening = parts.writer ?? openWriterThread(context, request, GATHERING)
   // If that fails, the error is told where the client is made.
   if (parts.service === undefined) loadClient().catch(() => undefined)
   const writer = await opening
@@ -103,25 +105,10 @@ async function closeWriter(writer: Writer, log: Run['log']): Promise<void> {
   }
 }
 
-/** More than eight windows gain hardly anything (docs/performance.md); a reader waits for news no longer than this. */
-const GATHERING: Gathering = { pieces: 8, ms: 100 }
-
-function openWriter(context: RunContext, request: SyncRequest): Promise<Writer> {
-  return openWriterThread(context, {
-    command: request.command,
-    asksDetails: (request.details ?? context.config.sync.details) !== 'never',
-    acceptOthers: request.rebind === true,
-    dryRun: request.dryRun === true,
-    gathering: GATHERING,
-  })
-}
-
 async function carryOut(run: Run, ended: RunTally): Promise<void> {
   const { opened, now, config } = run
   const { request } = ended
-  const { fullEveryMs, settleMs } = config.sync
-  const input = { ...opened, facts: run.facts, fullEveryMs, settleMs, now: now() }
-  ended.plan = planRun(input, request)
+  ended.plan = planRun({ ...opened, ...config.sync, facts: run.facts, now: now() }, request)
   await run.writer.setPlan(ended.plan.map(({ kind }) => kind))
   await beginComparison(run)
   run.log.info({ plan: ended.plan.map(({ kind }) => kind).join(' '), run: opened.runId }, 'Run begins')
@@ -129,7 +116,7 @@ async function carryOut(run: Run, ended: RunTally): Promise<void> {
     await carryOutStep(run, ended, ended.plan[at] as PlanStep, at)
   }
   const details = (await run.writer.owedCount('detail')) - (await run.writer.unexpectedCount(now()))
-  if (details > 0 && request.details !== 'never') {
+  if (details > 0 && config.sync.details !== 'never') {
     fallShort(ended, `${countText(details, 'detail')} still owed; the next run asks again.`)
   }
 }

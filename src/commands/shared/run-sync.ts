@@ -39,7 +39,6 @@ export async function runAndPrint(context: CommandContext, flags: RunFlags, requ
     const { describeRun } = await import('../../notify/fields.ts')
     const { config } = await context.config()
     const asked = {
-      details: config.sync.details,
       rebind: flags.rebind === true,
       ignoreNotBefore: flags.now === true,
       ...request,

@@ -32,9 +32,7 @@ export async function runOneOff<T>(
   client: Partial<ClientOptions> = {},
 ): Promise<T> {
   checkRequests(context)
-  const asksDetails = context.config.sync.details !== 'never'
-  const choices = { command, asksDetails, acceptOthers: false, dryRun: false, gathering: BY_ITSELF }
-  const writer = await openWriterThread(context, choices)
+  const writer = await openWriterThread(context, { command }, BY_ITSELF)
   let service: Service | null = null
   try {
     service = await openClient(context, client)

@@ -19,7 +19,7 @@ const MOST_WINDOWS = 8
 /** Chooses what walks of this run are to keep for the comparison. */
 export async function beginComparison(run: Run): Promise<void> {
   const { facts, request, config, now, random } = run
-  if (request.details === 'never') return
+  if (config.sync.details === 'never') return
   const compared = facts.forms_compared
   const { fullEveryMs, settleMs } = config.sync
   const age = ageOf(compared?.at, now(), settleMs)

@@ -32,8 +32,8 @@ const OWN_MS_PER_BYTE = 1e-5
  * run. Returns of how many nothing is known, as the service did not answer.
  */
 export async function askOpenTasks(run: Run, { most, until }: OpenLimit): Promise<number> {
-  const { writer, now, request, facts } = run
-  if (request.details === 'never') return 0
+  const { writer, now, config, facts } = run
+  if (config.sync.details === 'never') return 0
   const isPlaced = isCreatedOrder(facts.order ?? null) && facts.filtered_pages !== true
   const widest = isPlaced ? widestGap({ capacity: windowCapacity(run) }) : null
   const due = await writer.openDue({ now: now(), limit: most, widest })
