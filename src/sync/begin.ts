@@ -16,8 +16,8 @@ import { toolVersion } from '../version.ts'
 import { accountCheck, UNBOUND } from './account.ts'
 import { learn, type Run, type RunContext } from './context.ts'
 import { LookUpHealth } from './look-up-health.ts'
-import { watchCosts } from './observed-costs.ts'
 import type { SyncRequest } from './plan.ts'
+import { runService } from './run-service.ts'
 import { startWriter, type Writer } from './writer/thread.ts'
 
 /** Throws `config-invalid` for an address or a key that no request can carry; called before the mirror is opened. */
@@ -76,10 +76,13 @@ export function openWriterThread(
 }
 
 /** A run that knows nothing of the service's account yet: see `bindRun`. */
-export function newRun(context: RunContext, parts: Pick<Run, 'service' | 'writer' | 'request' | 'opened'>): Run {
-  const { service, costs } = watchCosts(parts.service, context.now)
+export function newRun(
+  context: RunContext,
+  { service: client, ...parts }: Pick<Run, 'writer' | 'request' | 'opened'> & { service: Service },
+): Run {
+  const service = runService(client, parts.writer, context.now)
   const facts = { ...parts.opened.facts }
-  return { ...context, ...parts, service, costs, lookUps: new LookUpHealth(), facts, account: UNBOUND }
+  return { ...context, ...parts, service, lookUps: new LookUpHealth(), facts, account: UNBOUND }
 }
 
 /** Checks clock, wait and service before the first request. Throws `not-before` and `other-service`. */

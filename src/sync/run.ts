@@ -32,7 +32,10 @@ const MOST_WITNESSES = 50
 const GATHERING: Gathering = { pieces: 8, ms: 100 }
 
 /** What stands in for the HTTP client and the writer thread in simulations. */
-type RunParts = Partial<Pick<Run, 'service' | 'writer'>>
+interface RunParts {
+  service?: Service
+  writer?: Writer
+}
 
 /**
  * Throws only where no run could begin, such as `mirror-locked` or `config-invalid`, and where the mirror cannot be
@@ -237,7 +240,7 @@ async function isListEmpty(run: Run): Promise<boolean> {
   return answer.kind === 'ok' && answer.value.count === 0
 }
 
-function durationReached(service: Service): MirrorError {
+function durationReached(service: Pick<Service, 'trouble' | 'traffic'>): MirrorError {
   const trouble = service.trouble()
   const { requests, succeeded } = service.traffic()
   if (requests > 0 && succeeded === 0) {

@@ -104,18 +104,17 @@ export function windowCapacity(run: Run): number {
 }
 
 /** Mean bytes of a listed item, as far as known. */
-export function itemBytesOf({ costs, facts }: Pick<Run, 'costs' | 'facts'>): number | null {
-  const { windows } = costs()
+export function itemBytesOf({ service, facts }: Pick<Run, 'service' | 'facts'>): number | null {
+  const { windows } = service.costs()
   return facts.item_bytes ?? (windows.items > 0 ? windows.bytes / windows.items : null)
 }
 
 /** The first window of the list, a shorter one if it is too heavy; takes nothing in. Null where it is not answered. */
 export async function viewFirst(run: Run): Promise<Viewed | null> {
   const { service, writer, config } = run
-  const list = (take: number) => service.list({ skip: 0, take }, (raw) => writer.parseList(raw))
-  let answer = await list(windowSizeOf(run).window)
+  let answer = await service.list({ skip: 0, take: windowSizeOf(run).window })
   if (answer.kind === 'failed' && answer.reason === 'too-large')
-    answer = await list(Math.min(SMALL_WINDOW, config.sync.window))
+    answer = await service.list({ skip: 0, take: Math.min(SMALL_WINDOW, config.sync.window) })
   if (answer.kind !== 'ok') return null
   const { handle } = answer.value
   const viewed = await writer.view(handle, 0)

@@ -1,5 +1,6 @@
 // Windows that are read beside a walk, for their items alone: they join no chain, and prove nothing of the list.
 import type { Answer, Window } from '../../service/service.ts'
+import type { ItemsWindow } from '../../walk/source.ts'
 import { forEachConcurrently } from '../concurrently.ts'
 import type { Run } from '../context.ts'
 import type { ParsedList } from '../writer/writing.ts'
@@ -13,16 +14,34 @@ export interface WalkBeside {
 
 /** Asks for the window, and takes in what it shows. */
 export async function readBeside(run: Run, { skip, take }: Window, beside?: WalkBeside): Promise<Answer<ParsedList>> {
-  const { service, writer, account, now } = run
-  const answer = await service.list({ skip, take }, (raw) => writer.parseList(raw))
+  const answer = await run.service.list({ skip, take })
   if (answer.kind !== 'ok') return answer
-  const { handle, ids } = answer.value
+  const { handle } = answer.value
   await beside?.onParsed?.(answer.value)
-  const viewed = await writer.view(handle, beside?.walkId ?? 0)
-  // An empty window does not tell whose it is.
-  if (ids.length > 0) await account.saw(viewed)
-  await writer.takeIn({ handle, walkId: null, skip, readAt: answer.startedAt, now: now() })
+  await takeBeside(run, { handle, skip, startedAt: answer.startedAt }, beside?.walkId ?? 0)
   return answer
+}
+
+type Shown = Pick<ItemsWindow, 'handle' | 'skip' | 'startedAt'>
+
+/** Takes in what a window shows, once the account was checked. */
+export async function takeBeside(
+  run: Pick<Run, 'writer' | 'account' | 'now'>,
+  window: Shown,
+  walkId: number,
+): Promise<void> {
+  const viewed = await run.writer.view(window.handle, walkId)
+  // An empty window does not tell whose it is.
+  if (viewed.ids.length > 0) await run.account.saw(viewed)
+  await takeItems(run, window)
+}
+
+/** As `takeBeside`, of a window that was viewed, and its account checked. */
+export async function takeItems(
+  { writer, now }: Pick<Run, 'writer' | 'now'>,
+  { handle, skip, startedAt }: Shown,
+): Promise<void> {
+  await writer.takeIn({ handle, walkId: null, skip, readAt: startedAt, now: now() })
 }
 
 /**

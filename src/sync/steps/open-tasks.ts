@@ -88,7 +88,7 @@ async function startsOf({ writer, facts }: Run, spans: OpenPlan['spans'], ids: r
 }
 
 function costsOf(run: Run): RequestCosts {
-  const { requestMs: shown, detailBytes, windows } = run.costs()
+  const { requestMs: shown, detailBytes, windows } = run.service.costs()
   const { concurrency, requestsPerSecond } = run.config.service
   const inForce = run.service.traffic().allowed ?? concurrency
   const itemBytes = itemBytesOf(run) ?? Math.max(detailBytes, UNKNOWN_BYTES)

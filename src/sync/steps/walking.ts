@@ -11,6 +11,7 @@ import { ListSource } from '../list-source.ts'
 import { itemBytesOf, SMALL_WINDOW, WalkWindow, windowSizeOf } from '../window-size.ts'
 import type { TakeIn } from '../writer/take-window.ts'
 import type { ParsedList } from '../writer/writing.ts'
+import { takeItems } from './beside.ts'
 import { type Length, listLength } from './length.ts'
 import { MetCount } from './met-count.ts'
 import { type SidesSeen, seeSides } from './open-apart.ts'
@@ -84,18 +85,15 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
   const size = walkWindow(run, task)
   const sides: SidesSeen = {}
   const source = new ListSource({
-    service: run.service,
-    writer,
+    run,
     walkId,
     concurrency: run.config.service.concurrency,
     size,
     total,
-    now,
     async onParsed(parsed) {
       seeSides(sides, parsed)
       await task.onParsed?.(parsed)
     },
-    onViewed: (shown) => run.account.saw(shown),
   })
   if (resume === null && task.request.start === 0 && task.steps === undefined) await weighFirst(source, size)
   const counted = new MetCount(resume?.met ?? 0)
@@ -142,11 +140,9 @@ function takeInOf(step: WalkStep & { kind: 'take' }, walkId: number, now: number
 }
 
 /** Takes in, or sets aside, what joins no chain. */
-function setBeside({ writer, now }: Run, step: WalkStep & { kind: 'keep' | 'unreadable' }): Promise<unknown> {
-  if (step.kind === 'keep') {
-    const { handle, skip, startedAt: readAt } = step.window
-    return writer.takeIn({ handle, skip, readAt, now: now(), walkId: null })
-  }
+function setBeside(run: Run, step: WalkStep & { kind: 'keep' | 'unreadable' }): Promise<unknown> {
+  if (step.kind === 'keep') return takeItems(run, step.window)
+  const { writer, now } = run
   const { skip, identity, message } = step
   const item = { source: 'list', skip, taskId: null, reason: 'unreadable', message, raw: '', identity } as const
   return writer.setAsideItem(item, now())
@@ -223,7 +219,7 @@ export function learnedFrom(run: Run, result: WalkResult): Facts {
   const learned: Facts = {}
   if (result.pageCap !== null) learned.page_cap = result.pageCap
   if (result.filtered) learned.filtered_pages = true
-  const { windows } = run.costs()
+  const { windows } = run.service.costs()
   // Only if the answers covered the whole list.
   if (result.total !== null && windows.items >= Math.max(1, result.total))
     learned.item_bytes = Math.round(windows.bytes / windows.items)

@@ -30,6 +30,8 @@ export type Prepare = (raw: Uint8Array) => Promise<PreparedWindow | null>
 
 /** With fewer unanswered calls than this the writer has time to hash a window itself: it waits for this thread. */
 const BUSY = 3
+/** An answer of fewer bytes than this, a look at a few items, is soon made ready: it waits for no other. */
+const SMALL = 16 * 1024
 
 /** Whether the relay answers calls of this name; all others go to the writer unchanged. */
 export function isWindowCall(name: string): name is Exclude<keyof WindowRelay, 'otherCall'> {
@@ -79,17 +81,14 @@ export class WindowRelay {
   #lastPrepared: Promise<unknown> = Promise.resolve()
   #lastTaken: Promise<unknown> = Promise.resolve()
 
-  /** `prepare` is never called twice at once. */
+  /** `prepare` is called for one large answer at a time. */
   constructor(callWriter: Call, prepare: Prepare) {
     this.#callWriter = callWriter
     this.#prepare = prepare
   }
 
   async parseList(raw: Uint8Array): Promise<ParsedList> {
-    // One after another: two at once would both be late.
-    const prepared = this.#lastPrepared.then(() => this.#prepare(raw))
-    this.#lastPrepared = prepared.catch(() => undefined)
-    const window = await prepared
+    const window = await (raw.length < SMALL ? this.#prepare(raw) : this.#prepareInTurn(raw))
     this.#handles += 1
     const handle = this.#handles
     if (window === null) {
@@ -173,6 +172,13 @@ export class WindowRelay {
     this.#current = null
     for (const window of this.#held.values()) window.asked = null
     this.#late.throw()
+  }
+
+  /** One after another: two at once would both be late. */
+  #prepareInTurn(raw: Uint8Array): ReturnType<Prepare> {
+    const prepared = this.#lastPrepared.then(() => this.#prepare(raw))
+    this.#lastPrepared = prepared.catch(() => undefined)
+    return prepared
   }
 
   async #call(...given: Parameters<Call>): Promise<unknown> {
