@@ -9,7 +9,7 @@ import type { ParsedList } from '../writer/writing.ts'
 export interface WalkBeside {
   walkId: number
   /** Called with every answer before any of it is taken in. */
-  onParsed?: ((parsed: ParsedList) => Promise<void>) | undefined
+  onParsed(parsed: ParsedList): Promise<void>
 }
 
 /** Asks for the window, and takes in what it shows. */
@@ -17,7 +17,7 @@ export async function readBeside(run: Run, { skip, take }: Window, beside?: Walk
   const answer = await run.service.list({ skip, take })
   if (answer.kind !== 'ok') return answer
   const { handle } = answer.value
-  await beside?.onParsed?.(answer.value)
+  await beside?.onParsed(answer.value)
   await takeBeside(run, { handle, skip, startedAt: answer.startedAt }, beside?.walkId ?? 0)
   return answer
 }

@@ -101,7 +101,7 @@ export async function runRange(run: Run, range: AskedRange): Promise<WalkVerdict
   const done = await runWalk(run, {
     kind: 'range',
     range,
-    begun: apart.begun,
+    watchers: [apart],
     request: {
       start: 0,
       range: asked.range,

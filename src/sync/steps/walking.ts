@@ -11,16 +11,26 @@ import { ListSource } from '../list-source.ts'
 import { itemBytesOf, SMALL_WINDOW, WalkWindow, windowSizeOf } from '../window-size.ts'
 import type { TakeIn } from '../writer/take-window.ts'
 import type { ParsedList } from '../writer/writing.ts'
-import { takeItems } from './beside.ts'
+import { takeItems, type WalkBeside } from './beside.ts'
 import { type Length, listLength } from './length.ts'
 import { MetCount } from './met-count.ts'
 import { type SidesSeen, seeSides } from './open-apart.ts'
 import { believed } from './shrunk.ts'
 
+/** Looks on while a walk goes on. */
+export interface Watcher {
+  /** Called before the first window is asked for; `beside`: for what is read beside this walk. */
+  begun?(beside: WalkBeside): Promise<void>
+  /** Called with every answer before any of it is taken in. */
+  onParsed?(parsed: ParsedList): Promise<void>
+  /** A window has joined the walk. */
+  joined?: WalkRequest['joined']
+}
+
 export interface WalkTask {
   kind: WalkKind
   range?: { since: number | null; until: number | null }
-  request: Omit<WalkRequest, 'settings' | 'resume'>
+  request: Omit<WalkRequest, 'settings' | 'resume' | 'joined'>
   /** Makes the steps; `walk` itself where absent. */
   steps?: (source: ListSource, request: WalkRequest) => Walk
   /** About how many tasks the walk will meet, for progress; null where that is not known. */
@@ -28,10 +38,7 @@ export interface WalkTask {
   resume?: WalkRow | null
   /** When the first of the walks began that its verdict rests on, epoch ms; where absent, when this one begins. */
   startedAt?: number
-  /** Called before the first window is asked for. */
-  begun?(walkId: number): Promise<void>
-  /** Called with every answer before any of it is taken in. */
-  onParsed?(parsed: ParsedList): Promise<void>
+  watchers?: readonly Watcher[]
   /** Called with the walk's result. Returns how many items the list was seen to hold, apart from the walk. */
   seenBeside?(result: WalkResult): number | Promise<number>
 }
@@ -76,11 +83,14 @@ async function weighFirst(source: ListSource, size: WalkWindow): Promise<void> {
 /** Walks to the end of `task.request`. The walk's row stays open: `endWalk` closes it once the verdict is known. */
 export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
   const { writer, now } = run
-  const { kind, range = { since: null, until: null }, resume = null } = task
+  const { kind, range = { since: null, until: null }, resume = null, watchers = [] } = task
   // For progress and for reading ahead: other walks do not read all of the list.
   const total = kind === 'full' ? (run.facts.total ?? null) : null
   const walkId = resume?.id ?? (await writer.beginWalk(kind, range, task.startedAt ?? now()))
-  await task.begun?.(walkId)
+  const onParsed = async (parsed: ParsedList): Promise<void> => {
+    for (const watcher of watchers) await watcher.onParsed?.(parsed)
+  }
+  for (const watcher of watchers) await watcher.begun?.({ walkId, onParsed })
   const length = listLength(run, walkId, total, kind === 'full')
   const size = walkWindow(run, task)
   const sides: SidesSeen = {}
@@ -92,7 +102,7 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
     total,
     async onParsed(parsed) {
       seeSides(sides, parsed)
-      await task.onParsed?.(parsed)
+      await onParsed(parsed)
     },
   })
   if (resume === null && task.request.start === 0 && task.steps === undefined) await weighFirst(source, size)
@@ -158,13 +168,13 @@ function tell(run: Run, { kind, expected }: WalkTask, met: number, length: Lengt
 
 /** The walk's request, in which the size of windows follows `size`; `counted` is told what has joined. */
 function requestOf(run: Run, task: WalkTask, size: WalkWindow, counted: MetCount): WalkRequest {
-  const { resume } = task
+  const { resume, watchers = [] } = task
   const request = {
     ...task.request,
     isCounted: (total: number) => counted.uncountedOf(total) <= 0,
     joined(window: ItemsWindow, shown: OrderEvidence) {
       counted.joined(window)
-      task.request.joined?.(window, shown)
+      for (const watcher of watchers) watcher.joined?.(window, shown)
     },
   }
   const settings: WalkSettings = {
