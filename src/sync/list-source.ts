@@ -34,13 +34,11 @@ const FIRST_DEPTH = 1
 
 export class ListSource implements WindowSource {
   readonly #options: ListSourceOptions
-  /** Windows that have come before the walk wanted them. */
-  readonly #come = new Set<string>()
-  readonly #ahead = new EarlyWindows<EarlyAnswer>(this.#come)
-  readonly #prefetched = new EarlyWindows<EarlyAnswer>(this.#come)
+  readonly #ahead = new EarlyWindows<EarlyAnswer>()
+  readonly #prefetched = new EarlyWindows<EarlyAnswer>()
   readonly #end = new SeemingEnd()
   readonly #over = new AbortController()
-  /** At most so many of `#come` may wait: more would only take memory. */
+  /** At most so many that have come may wait: more would only take memory. */
   readonly #mostCome: number
   /** How many windows are read ahead: more while the walk waits for them, fewer if it wants others (the list moves). */
   #depth: ReturnType<typeof allowanceOf>
@@ -165,7 +163,7 @@ export class ListSource implements WindowSource {
       const place = skip + step * stride
       if (this.#end.liesBefore(place) || (this.#last !== null && place > this.#last)) break
       if (this.#ahead.has(place, take)) continue
-      if (this.#ahead.size >= most || this.#come.size >= this.#mostCome) break
+      if (this.#ahead.size >= most || this.#ahead.come + this.#prefetched.come >= this.#mostCome) break
       this.#askEarly(this.#ahead, place, take)
     }
   }

@@ -14,7 +14,10 @@ interface ObservedCosts {
   windows: { count: number; items: number; ms: number; bytes: number }
 }
 
-export type AskOptions = Pick<RequestOptions<never>, 'maxRetries' | 'maxBytes' | 'signal'>
+export interface AskOptions extends Pick<RequestOptions<never>, 'maxRetries' | 'maxBytes' | 'signal'> {
+  /** At a few items, while windows come: its answer waits for none of theirs. */
+  isLook?: boolean
+}
 
 export interface RunService extends Pick<Service, 'traffic' | 'trouble' | 'close'> {
   list(window: Window, options?: AskOptions): Promise<Answer<ParsedList>>
@@ -47,9 +50,9 @@ export function runService(service: Service, writer: Writer, now: () => number):
   }
 
   return {
-    list: (window, options) =>
+    list: (window, { isLook = false, ...options } = {}) =>
       ask<ParsedList>(
-        (discard) => service.list(window, (raw) => writer.parseList(raw), { ...options, discard }),
+        (discard) => service.list(window, (raw) => writer.parseList(raw, isLook), { ...options, discard }),
         (handle) => writer.dropWindow(handle),
         ({ value, bytes }, ms) => {
           windows.count += 1

@@ -3,8 +3,8 @@ import { LONGEST_MS, parseDuration } from '../../config/duration.ts'
 import { isMirrorError, MirrorError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { calledAs } from '../../shown.ts'
+import type { RunResult } from '../../sync/conclude.ts'
 import type { SyncRequest } from '../../sync/plan.ts'
-import type { RunResult } from '../../sync/summary.ts'
 import type { CommandContext, Flag } from './command.ts'
 
 export interface RunFlags {

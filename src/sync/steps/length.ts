@@ -32,7 +32,7 @@ export function listLength(run: Run, walkId: number, known: number | null, isSou
   const look = async (skip: number): Promise<boolean | null> => {
     if (isOver) return null
     const window = { skip, take: Math.min(LOOKED_AT, run.config.sync.window) }
-    const answer = await run.service.list(window, { maxRetries: 0 })
+    const answer = await run.service.list(window, { maxRetries: 0, isLook: true })
     if (answer.kind === 'failed') return null
     if (answer.kind === 'refused') return false
     const { handle, count } = answer.value

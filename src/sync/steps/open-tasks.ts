@@ -3,7 +3,7 @@ import { isCreatedOrder } from '../../walk/order.ts'
 import { seeAccount } from '../account.ts'
 import type { Run } from '../context.ts'
 import { itemBytesOf, windowCapacity } from '../window-size.ts'
-import type { OpenDueNow } from '../writer/open-due.ts'
+import type { OpenDueNow } from '../writer/wanted-tasks.ts'
 import { readWindows } from './beside.ts'
 import { askForAll, countedAs } from './details.ts'
 import {

@@ -88,7 +88,7 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
   const total = kind === 'full' ? (run.facts.total ?? null) : null
   const walkId = resume?.id ?? (await writer.beginWalk(kind, range, task.startedAt ?? now()))
   const onParsed = async (parsed: ParsedList): Promise<void> => {
-    for (const watcher of watchers) await watcher.onParsed?.(parsed)
+    for (const watcher of watchers) if (watcher.onParsed !== undefined) await watcher.onParsed(parsed)
   }
   for (const watcher of watchers) await watcher.begun?.({ walkId, onParsed })
   const length = listLength(run, walkId, total, kind === 'full')
