@@ -78,7 +78,6 @@ export async function concludeRun(run: Run, ended: RunTally, stopped: AbortSigna
   const { requests, retries, bytes, waitedMs, oldestMs = 0, skew = null } = service.traffic()
   if (oldestMs > 0) ended.notes.push(cacheNote(oldestMs))
   if (skew !== null && isApart(skew)) ended.notes.push(clockNote(skew))
-  const interrupted = error !== null && stopped.aborted && isMirrorError(error, 'interrupted')
   await rememberWait(run, error)
   const counts = await writer.counts().catch(() => null)
   if (counts === null) throw error ?? new Error('The mirror could not be read at the end of the run')
@@ -86,9 +85,7 @@ export async function concludeRun(run: Run, ended: RunTally, stopped: AbortSigna
   if (counts.rejected > 0) {
     fallShort(ended, `${countText(counts.rejected, 'item')} set aside; see \`task-mirror rejected\`.`)
   }
-  const signalled = interrupted ? stopCodeOf(stopped) : null
-  let exitCode = signalled ?? worstExitCode(...ended.codes, error === null ? EXIT.done : exitCodeOf(error))
-  let outcome = outcomeOf(exitCode, error, interrupted)
+  let { exitCode, outcome } = howEnded(error, ended.codes, stopped)
   const plan = ended.plan.map(({ kind }) => kind)
   const verdict = verdictOf(ended.walks.map((walk) => walk.verdict))
   const { drift } = ended
@@ -98,7 +95,7 @@ export async function concludeRun(run: Run, ended: RunTally, stopped: AbortSigna
     .catch((second: unknown) => {
       error ??= second
       exitCode = worstExitCode(exitCode, exitCodeOf(second))
-      if (!interrupted) outcome = 'failed'
+      if (outcome !== 'interrupted') outcome = 'failed'
     })
   const summary: RunSummary = {
     schemaVersion: 1,
@@ -139,10 +136,18 @@ export function clockIs({ aheadMs }: Skew): string {
   return `${apart} ${aheadMs > 0 ? 'behind' : 'ahead of'} the service's`
 }
 
-function outcomeOf(exitCode: number, error: unknown, interrupted: boolean): Outcome {
-  if (interrupted) return 'interrupted'
-  if (error !== null && exitCode !== EXIT.partial) return 'failed'
-  return exitCode === EXIT.done ? 'ok' : 'partial'
+/** `codes`: of what fell short; `stopped`: the caller's signal. */
+export function howEnded(
+  error: unknown,
+  codes: number[],
+  stopped: AbortSignal,
+): { exitCode: number; outcome: Outcome } {
+  const isStopped = stopped.aborted && isMirrorError(error, 'interrupted')
+  const failed = error === null ? EXIT.done : exitCodeOf(error)
+  const exitCode = (isStopped ? stopCodeOf(stopped) : null) ?? worstExitCode(...codes, failed)
+  if (isStopped) return { exitCode, outcome: 'interrupted' }
+  if (error !== null && exitCode !== EXIT.partial) return { exitCode, outcome: 'failed' }
+  return { exitCode, outcome: exitCode === EXIT.done ? 'ok' : 'partial' }
 }
 
 function verdictOf(verdicts: Verdict[]): Verdict | null {

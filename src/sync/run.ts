@@ -48,12 +48,10 @@ export async function runSync(context: RunContext, request: SyncRequest, parts: 
   // If that fails, the error is told where the client is made.
   if (parts.service === undefined) loadClient().catch(() => undefined)
   const writer = await opening
-  const time = limitTime(context.signal, context.config.sync.maxDurationMs)
   let result: RunResult | null = null
   try {
-    result = await runWith(writer, parts.service ?? null, { context, time, tally })
+    result = await runWith(writer, parts.service ?? null, context, tally)
   } finally {
-    time.clear()
     context.progress.finish()
     await closeWriter(writer, context.log).catch((failure: unknown) => {
       if (result === null) return
@@ -65,16 +63,16 @@ export async function runSync(context: RunContext, request: SyncRequest, parts: 
   return result
 }
 
-interface Begun {
-  context: RunContext
-  time: ReturnType<typeof limitTime>
-  tally: RunTally
-}
-
 /** The run on an open mirror; `given` stands in for the client. */
-async function runWith(writer: Writer, given: Service | null, begun: Begun): Promise<RunResult> {
-  const { time, tally } = begun
-  const context = { ...begun.context, signal: time.signal }
+async function runWith(
+  writer: Writer,
+  given: Service | null,
+  stoppable: RunContext,
+  tally: RunTally,
+): Promise<RunResult> {
+  const { maxDurationMs } = stoppable.config.sync
+  const late = maxDurationMs === null ? null : AbortSignal.timeout(maxDurationMs)
+  const context = late === null ? stoppable : { ...stoppable, signal: AbortSignal.any([stoppable.signal, late]) }
   const opened = await writer.opened()
   const earlier = opened.facts.first_answers ?? []
   const first: typeof earlier = []
@@ -91,12 +89,12 @@ async function runWith(writer: Writer, given: Service | null, begun: Begun): Pro
     await writer.drain()
     if (first.length > 0) await learn(run, { first_answers: first })
   } catch (thrown) {
-    tally.error = time.reached() && isMirrorError(thrown, 'interrupted') ? durationReached(service) : thrown
+    tally.error = late?.aborted === true && isMirrorError(thrown, 'interrupted') ? durationReached(service) : thrown
     // Windows may still be on their way when something else has ended the run.
     await writer.drain().catch((failure: unknown) => tally.codes.push(exitCodeOf(failure)))
   }
   await service.close()
-  return concludeRun(run, tally, begun.context.signal)
+  return concludeRun(run, tally, stoppable.signal)
 }
 
 /** Throws where the WAL cannot be folded back: nothing is lost, but the disk needs somebody's care. */
@@ -252,16 +250,4 @@ function durationReached(service: Pick<Service, 'trouble' | 'traffic'>): MirrorE
   return new MirrorError('duration-reached', `The run has reached --max-duration; its progress is kept${cause}`, {
     hint: 'The next run goes on from there.',
   })
-}
-
-/** The caller's signal, aborted as well once `maxDurationMs` have passed. */
-function limitTime(signal: AbortSignal, maxDurationMs: number | null) {
-  if (maxDurationMs === null) return { signal, reached: () => false, clear: () => undefined }
-  const over = new AbortController()
-  const timer = setTimeout(() => over.abort(), maxDurationMs)
-  return {
-    signal: AbortSignal.any([signal, over.signal]),
-    reached: () => over.signal.aborted,
-    clear: () => clearTimeout(timer),
-  }
 }

@@ -1,8 +1,10 @@
-// Windows that are read beside a walk, for their items alone: they join no chain, and prove nothing of the list.
+// Windows that are read beside a walk or before it: they join no chain, and prove nothing of the list.
 import type { Answer, Window } from '../../service/service.ts'
 import type { ItemsWindow } from '../../walk/source.ts'
 import { forEachConcurrently } from '../concurrently.ts'
 import type { Run } from '../context.ts'
+import { SMALL_WINDOW, windowSizeOf } from '../window-size.ts'
+import type { Viewed } from '../writer/windows.ts'
 import type { ParsedList } from '../writer/writing.ts'
 
 /** The walk beside which a window is read: with its number, what was looked up ahead for that walk stays valid. */
@@ -61,4 +63,18 @@ export async function readWindows<Wanted extends Window>(
     await readBeside(run, window)
     onRead(window)
   })
+}
+
+/** The first window of the list, a shorter one if it is too heavy; takes nothing in. Null where it is not answered. */
+export async function viewFirst(run: Run): Promise<Viewed | null> {
+  const { service, writer, config } = run
+  let answer = await service.list({ skip: 0, take: windowSizeOf(run).window })
+  if (answer.kind === 'failed' && answer.reason === 'too-large')
+    answer = await service.list({ skip: 0, take: Math.min(SMALL_WINDOW, config.sync.window) })
+  if (answer.kind !== 'ok') return null
+  const { handle } = answer.value
+  const viewed = await writer.view(handle, 0)
+  await writer.dropWindow(handle)
+  await run.account.saw(viewed)
+  return viewed
 }

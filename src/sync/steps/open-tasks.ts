@@ -1,6 +1,7 @@
 // Open tasks that this run has not met: by id, by windows, or some of both, as open-plan.ts finds cheapest.
 import { isCreatedOrder } from '../../walk/order.ts'
 import { seeAccount } from '../account.ts'
+import { forEachConcurrently } from '../concurrently.ts'
 import type { Run } from '../context.ts'
 import { itemBytesOf, windowCapacity } from '../window-size.ts'
 import type { OpenDueNow } from '../writer/wanted-tasks.ts'
@@ -66,17 +67,17 @@ export async function askOpenTasks(run: Run, { most, until }: OpenLimit): Promis
       capacity: costs.capacity,
       margin,
     })
-    const ended = await Promise.allSettled([
-      readWindows(run, windows, costs.itemBytes, ({ members }) => tell(members)),
-      ask(asked),
-    ])
-    for (const end of ended) if (end.status === 'rejected') throw end.reason
+    let silent = 0
+    const read = () => readWindows(run, windows, costs.itemBytes, ({ members }) => tell(members))
+    const askById = async () => {
+      silent += await ask(asked)
+    }
+    await forEachConcurrently([read, askById], 2, (work) => work())
     // If the list has moved, or has other places than the mirror thinks: by id, as far as the run's budget goes.
     const unmet = listed.length === 0 ? [] : await writer.openUnmet(listed, now())
     const left = budgetOf(costs).ms - plan.cost.ms
     const most = Math.max(ALWAYS_BY_ID, Math.floor(left / costOf({ byId: 1, windows: 0, items: 0 }, costs).ms))
-    const silent = await ask(unmet.slice(0, most), () => tell(0))
-    return silent + (ended[1].status === 'fulfilled' ? ended[1].value : 0)
+    return silent + (await ask(unmet.slice(0, most), () => tell(0)))
   }
 }
 
