@@ -9,6 +9,7 @@ import { EarlyWindows, SeemingEnd } from './early-windows.ts'
 import type { AskOptions } from './run-service.ts'
 import { takeBeside, takeItems } from './steps/beside.ts'
 import { SMALL_WINDOW, type WalkWindow } from './window-size.ts'
+import { LateError } from './writer/window-relay.ts'
 import type { ParsedList } from './writer/writing.ts'
 
 type EarlyAnswer = { sent: number } & (
@@ -53,7 +54,7 @@ export class ListSource implements WindowSource {
   /** Settles once all windows so far that join no chain are taken in. */
   #kept: Promise<void> = Promise.resolve()
   /** Why one of those could not be taken in. */
-  #failed: { error: unknown } | null = null
+  readonly #late = new LateError()
 
   constructor(options: ListSourceOptions) {
     const { concurrency, total } = options
@@ -86,7 +87,7 @@ export class ListSource implements WindowSource {
 
   async read(skip: number, take: number, { fresh = false, maxRetries }: ReadOptions = {}): Promise<WindowAnswer> {
     const { run, walkId } = this.#options
-    this.#throwFailed()
+    this.#late.throw()
     const early = this.#takeEarly(skip, take, fresh)
     let answer = await (early ?? this.#ask(skip, take, { maxRetries }))
     // What is too large for one window of many need not be too large for the one that is wanted.
@@ -132,7 +133,7 @@ export class ListSource implements WindowSource {
     this.#forget(this.#ahead)
     this.#forget(this.#prefetched)
     await this.#kept
-    this.#throwFailed()
+    this.#late.throw()
   }
 
   async #ask(skip: number, take: number, bounds: AskOptions): Promise<EarlyAnswer> {
@@ -202,13 +203,7 @@ export class ListSource implements WindowSource {
 
   /** Why something that joins no chain could not be taken in is told by the next read, or at the end. */
   #keep(taken: Promise<void>): void {
-    const kept = taken.catch((error: unknown) => {
-      this.#failed ??= { error }
-    })
-    this.#kept = this.#kept.then(() => kept)
-  }
-
-  #throwFailed(): void {
-    if (this.#failed !== null) throw this.#failed.error
+    this.#late.note(taken)
+    this.#kept = this.#kept.then(() => taken).catch(() => undefined)
   }
 }

@@ -35,7 +35,7 @@ export function isWindowCall(name: string): name is Exclude<keyof WindowRelay, '
 }
 
 /** The first error of calls that nobody waits for: told once, to whoever asks next. */
-class LateError {
+export class LateError {
   #failed: { error: unknown } | null = null
 
   note(done: Promise<unknown>): void {
