@@ -174,8 +174,8 @@ async function carryOutStep(run: Run, ended: RunTally, step: PlanStep, at: numbe
     case 'open': {
       const isBeforeAWalk = goesOn(ended.plan.slice(at))
       const { service, sync } = run.config
-      const timing = { ms: sync.maxDurationMs, perSecond: service.requestsPerSecond, now: now() }
-      const silent = await askOpenTasks(run, isBeforeAWalk ? limitBeforeAWalk(timing) : NO_LIMIT)
+      const limit = isBeforeAWalk ? limitBeforeAWalk(sync.maxDurationMs, service.requestsPerSecond, now()) : NO_LIMIT
+      const silent = await askOpenTasks(run, limit)
       if (silent > 0) fallShort(ended, `${countText(silent, 'open task')} not answered for; the next run asks again.`)
       break
     }
