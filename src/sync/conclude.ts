@@ -10,7 +10,7 @@ import { errorRecord, rememberWait } from './begin.ts'
 import type { Run } from './context.ts'
 import type { PlanStep, SyncRequest } from './plan.ts'
 
-/** What a run reports: the object of `sync --json` and `backfill --json` (design.md section 3). Names are a contract. */
+/** The object of `sync --json` and `backfill --json` (design.md section 3). Names are a contract. */
 export interface RunSummary extends RunCounts {
   schemaVersion: 1
   runId: number

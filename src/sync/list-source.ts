@@ -1,5 +1,6 @@
-// The windows of a walk over the service: asks for them, and reads ahead where the walk says what it will want next. What the walk has no use for is taken in for its items alone: whatever becomes of
-// the walk, no task that an answer showed is thrown away.
+// The windows of a walk over the service: asks for them, and reads ahead where the walk says what it will want next.
+// What the walk has no use for is taken in for its items alone: whatever becomes of the walk, no task that an answer
+// showed is thrown away.
 import { MirrorError } from '../errors.ts'
 import { allowanceOf, nextAllowance } from '../service/pacing.ts'
 import { ageOfAnswer } from '../service/service.ts'

@@ -1,5 +1,6 @@
 // The index of a moment in a list in created order: galloping and bisecting in whole windows, of which a few items are
-// asked for and kept (design.md 6.3, "Searching"). An estimate that the walk after it verifies by what its first window shows.
+// asked for and kept (design.md 6.3, "Searching"). An estimate that the walk after it verifies by what its first window
+// shows.
 import type { Moment } from '../task.ts'
 import { Search } from './search.ts'
 import type { ItemsWindow, WalkStep, WindowSource } from './source.ts'

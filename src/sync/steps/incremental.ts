@@ -52,7 +52,7 @@ async function runHead(run: Run): Promise<IncrementalDone> {
   return { ...ended, bringForward: result.total === null ? end.isMoved() : read }
 }
 
-/** Looks at the other end of the list, of a walk from the front: where open tasks may stand, before it; once more, after. */
+/** The other end of the list, for a walk from the front: where open tasks may stand, before it; its length, after it. */
 function watchEnd(run: Run) {
   const behind = watchOpenApart(run, 'created_desc')
   let end = NOTHING_SEEN

@@ -122,8 +122,8 @@ const EAGER = 16
 
 /**
  * The list as a head or tail walk reads it, watched for runs of neighbours: every answer is compared with what the
- * mirror held before anything of it is taken in. `frontier`, epoch ms: only tasks created before it, less the inversions,
- * belong to a run.
+ * mirror held before anything of it is taken in. `frontier`, epoch ms: only tasks created before it, less the
+ * inversions, belong to a run.
  */
 export function watchNeighbours(run: Run, order: NeighbourRules['order'], frontier: number): WatchedNeighbours {
   const { writer, config } = run

@@ -1,5 +1,5 @@
-// The run on the writing side: what it begins with, and what it writes down of itself; and its walks, from the beginning
-// to the verdict: what is recorded of each, by its evidence, and what it did not meet.
+// The run on the writing side: what it begins with, and what it writes down of itself; and its walks, from beginning to
+// verdict: what is recorded of each, by its evidence, and what it did not meet.
 import { ageOf } from '../../clock.ts'
 import { MirrorError } from '../../errors.ts'
 import { Met } from '../../mirror/tables/evidence.ts'

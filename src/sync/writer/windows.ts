@@ -1,5 +1,5 @@
-// Windows on the writing side: held from when they have come until they are taken in or dropped. What the mirror holds of
-// them is looked up with the walk's marks; they are taken in with all that describes them. No network.
+// Windows on the writing side: held from when they have come until they are taken in or dropped; looked up with the
+// walk's marks, taken in with all that describes them. No network.
 import { boundValues, rowOf } from '../../mirror/row-bytes.ts'
 import { Met } from '../../mirror/tables/evidence.ts'
 import { placesOf } from '../../mirror/tables/tasks.ts'
