@@ -52,7 +52,7 @@ async function runHead(run: Run): Promise<IncrementalDone> {
   return { ...ended, bringForward: result.total === null ? end.isMoved() : read }
 }
 
-/** The other end of the list, for a walk from the front: where open tasks may stand, before it; its length, after it. */
+/** The other end of the list, for a walk from the front: where open tasks may stand, before; its length, after. */
 function watchEnd(run: Run) {
   const behind = watchOpenApart(run, 'created_desc')
   let end = NOTHING_SEEN

@@ -32,25 +32,9 @@ const MOST = 20_000
 /** So many rows are looked at for a witness near a place. */
 const NEARBY = 1_000
 
-/** The `most` that are most overdue, out of any number, without ever holding many more. */
-class MostOverdue {
-  readonly #most: number
-  #found: Candidate[] = []
-
-  constructor(most: number) {
-    this.#most = most
-  }
-
-  add(candidate: Candidate): void {
-    this.#found.push(candidate)
-    if (this.#found.length >= 2 * MOST) this.#found = this.ranked()
-  }
-
-  ranked(): Candidate[] {
-    return this.#found
-      .sort((a, b) => b.overdue - a.overdue || (b.createdAt ?? 0) - (a.createdAt ?? 0))
-      .slice(0, this.#most)
-  }
+/** The `most` that are most overdue, in that order. */
+function mostOverdue(found: Candidate[], most: number): Candidate[] {
+  return found.sort((a, b) => b.overdue - a.overdue || (b.createdAt ?? 0) - (a.createdAt ?? 0)).slice(0, most)
 }
 
 /** What `measure` tells of rows in the order of the list, by index in `rows`; NaN where there is no row. */
@@ -90,7 +74,8 @@ function openTasks(writing: Writing) {
      * where they had been asked for before.
      */
     openDue({ now, limit, widest }: OpenQuestion): OpenDueNow {
-      const due = new MostOverdue(Math.min(limit, MOST))
+      const most = Math.min(limit, MOST)
+      let due: Candidate[] = []
       const met: string[] = []
       for (const { taskId: id, seq, checkedAt, nextCheckAt, isAsListed, ...task } of owed.dueOpen(now)) {
         if (isAsListed && seen.has(seq)) {
@@ -98,10 +83,12 @@ function openTasks(writing: Writing) {
           continue
         }
         const overdue = overdueOf(task, checkedAt ?? nextCheckAt, now, writing.openEveryMs)
-        due.add({ id, overdue, createdAt: task.createdAt, isAsListed })
+        due.push({ id, overdue, createdAt: task.createdAt, isAsListed })
+        // However many there are, few more than are wanted are held.
+        if (due.length >= 2 * MOST) due = mostOverdue(due, most)
       }
       postpone(met, now)
-      const found = due.ranked()
+      const found = mostOverdue(due, most)
       const rows = found.map(({ id, createdAt, isAsListed }) =>
         widest !== null && isAsListed && createdAt !== null ? { id, createdAt } : null,
       )
