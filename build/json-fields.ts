@@ -18,10 +18,10 @@ import type { MirrorStatus } from '../src/mirror/shown/status.ts'
 import type { SetAsideList } from '../src/mirror/tables/set-aside.ts'
 import type { readTask } from '../src/mirror/tables/tasks.ts'
 import { listed } from '../src/shown.ts'
+import type { RunSummary } from '../src/sync/conclude.ts'
 import type { ReplayResult } from '../src/sync/one-off/replay.ts'
 import type { ServiceVerified } from '../src/sync/one-off/verify.ts'
 import type { ProbeResult, QUESTIONS } from '../src/sync/probe/probe.ts'
-import type { RunSummary } from '../src/sync/summary.ts'
 
 /** By path, such as `walks[].verdict`; `*` stands for any name. `type (unit) or null or absent: meaning`. */
 export type JsonFields = Record<string, string>

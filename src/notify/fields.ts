@@ -2,7 +2,7 @@
 // Prometheus. Pure.
 import { type ErrorFacts, fileLimitOr, MirrorError } from '../errors.ts'
 import type { ExportResult } from '../export/options.ts'
-import type { RunResult } from '../sync/summary.ts'
+import type { RunResult } from '../sync/conclude.ts'
 
 /** How a run ended: its exit code, and its figures under the names of `--json`. */
 export interface EndedRun {

@@ -217,7 +217,7 @@ export function healthOf(
 async function syncOnce({ makeRunContext, tell, signal }: ScheduleOptions, notice: NoticeContext): Promise<number> {
   const work = async (log: Log) => {
     const context = { ...(await makeRunContext(notice.now)), log }
-    return runSync(context, { command: 'sync', details: context.config.sync.details })
+    return runSync(context, { command: 'sync' })
   }
   const result = await withNotice(notice, 'sync', work, describeRun)
   for (const note of result.notes) notice.log.warn({ runId: result.summary.runId }, note)

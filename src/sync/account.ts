@@ -2,9 +2,9 @@
 import { MirrorError } from '../errors.ts'
 import type { AccountCheck, Run } from './context.ts'
 import { type AccountSigns, judgeAccount } from './identity.ts'
+import { viewFirst } from './steps/beside.ts'
 import { isMassDelete, notFoundShape } from './steps/deletions.ts'
 import { askForTask, isFound } from './steps/details.ts'
-import { viewFirst } from './window-size.ts'
 
 /** The check of a run that is not bound to its service yet. */
 export const UNBOUND: AccountCheck = {

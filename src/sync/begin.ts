@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { requireBaseUrl } from '../config/target.ts'
 import { isMirrorError, MirrorError } from '../errors.ts'
+import type { Gathering } from '../mirror/commits.ts'
 import { LONGEST_KEPT_WAIT_MS } from '../mirror/tables/facts.ts'
 import type { RunEnd } from '../mirror/tables/runs.ts'
 import { readAddress } from '../service/address.ts'
@@ -15,8 +16,8 @@ import { toolVersion } from '../version.ts'
 import { accountCheck, UNBOUND } from './account.ts'
 import { learn, type Run, type RunContext } from './context.ts'
 import { LookUpHealth } from './look-up-health.ts'
-import { watchCosts } from './observed-costs.ts'
-import type { SessionOptions } from './writer/session.ts'
+import type { SyncRequest } from './plan.ts'
+import { runService } from './run-service.ts'
 import { startWriter, type Writer } from './writer/thread.ts'
 
 /** Throws `config-invalid` for an address or a key that no request can carry; called before the mirror is opened. */
@@ -49,10 +50,12 @@ export async function openClient(context: RunContext, given: Partial<ClientOptio
   })
 }
 
-type WriterChoices = Pick<SessionOptions, 'command' | 'asksDetails' | 'acceptOthers' | 'dryRun' | 'gathering'>
-
 /** Throws what `openSession` throws: `mirror-locked`, `mirror-foreign` and the like. */
-export function openWriterThread({ config, now }: RunContext, choices: WriterChoices): Promise<Writer> {
+export function openWriterThread(
+  { config, now }: RunContext,
+  { command, rebind = false, dryRun = false }: Pick<SyncRequest, 'rebind' | 'dryRun'> & { command: string },
+  gathering: Gathering,
+): Promise<Writer> {
   const { mirror, sync, rejected } = config
   return startWriter({
     path: mirror.path,
@@ -64,15 +67,22 @@ export function openWriterThread({ config, now }: RunContext, choices: WriterCho
     finalStatuses: sync.finalStatuses,
     settleMs: sync.settleMs,
     openEveryMs: sync.openEveryMs,
-    ...choices,
+    asksDetails: sync.details !== 'never',
+    command,
+    acceptOthers: rebind,
+    dryRun,
+    gathering,
   })
 }
 
 /** A run that knows nothing of the service's account yet: see `bindRun`. */
-export function newRun(context: RunContext, parts: Pick<Run, 'service' | 'writer' | 'request' | 'opened'>): Run {
-  const { service, costs } = watchCosts(parts.service, context.now)
+export function newRun(
+  context: RunContext,
+  { service: client, ...parts }: Pick<Run, 'writer' | 'request' | 'opened'> & { service: Service },
+): Run {
+  const service = runService(client, parts.writer, context.now)
   const facts = { ...parts.opened.facts }
-  return { ...context, ...parts, service, costs, lookUps: new LookUpHealth(), facts, account: UNBOUND }
+  return { ...context, ...parts, service, lookUps: new LookUpHealth(), facts, account: UNBOUND }
 }
 
 /** Checks clock, wait and service before the first request. Throws `not-before` and `other-service`. */

@@ -2,13 +2,50 @@
 import prettyMilliseconds from 'pretty-ms'
 import { isApart, type Skew } from '../clock.ts'
 import { EXIT, exitCodeOf, isMirrorError, stopCodeOf, worstExitCode } from '../errors.ts'
+import type { RunCounts } from '../mirror/tables/runs.ts'
 import type { WalkRow } from '../mirror/tables/walks.ts'
 import { countText } from '../shown.ts'
-import type { Outcome, Verdict } from '../task.ts'
+import type { Order, Outcome, Verdict } from '../task.ts'
 import { errorRecord, rememberWait } from './begin.ts'
 import type { Run } from './context.ts'
 import type { PlanStep, SyncRequest } from './plan.ts'
-import type { RunResult, RunSummary } from './summary.ts'
+
+/** The object of `sync --json` and `backfill --json` (design.md section 3). Names are a contract. */
+export interface RunSummary extends RunCounts {
+  schemaVersion: 1
+  runId: number
+  command: 'sync' | 'backfill'
+  /** The steps in their order, such as `["full"]` or `["head", "open"]`. */
+  plan: string[]
+  outcome: Outcome
+  verdict: Verdict | null
+  /** Bounds of `createdAt` the run was about, epoch ms, half-open; null on a side without a bound. */
+  range: { since: number | null; until: number | null }
+  /** The last full walk that ended, of this run or before. */
+  lastFullWalk: { id: number; verdict: Verdict; reason: string | null; startedAt: number; finishedAt: number } | null
+  order: Order | null
+  requests: number
+  retries: number
+  openTasks: number
+  drift: number
+  bytes: number
+  durationMs: number
+  waitedMs: number
+  /** Until when the service asked to be left alone, epoch ms; null where it did not. */
+  notBefore: number | null
+}
+
+export interface RunResult {
+  summary: RunSummary
+  /** The exit code this run stands for. */
+  exitCode: number
+  /** Whether a full walk has ended for the first time. */
+  isFirst: boolean
+  /** What fell short, one sentence each, for the terminal. */
+  notes: string[]
+  /** What ended the run early; null where nothing did. */
+  error: unknown
+}
 
 /** What a run was asked for, and what it has come to so far. */
 export interface RunTally {
@@ -41,7 +78,6 @@ export async function concludeRun(run: Run, ended: RunTally, stopped: AbortSigna
   const { requests, retries, bytes, waitedMs, oldestMs = 0, skew = null } = service.traffic()
   if (oldestMs > 0) ended.notes.push(cacheNote(oldestMs))
   if (skew !== null && isApart(skew)) ended.notes.push(clockNote(skew))
-  const interrupted = error !== null && stopped.aborted && isMirrorError(error, 'interrupted')
   await rememberWait(run, error)
   const counts = await writer.counts().catch(() => null)
   if (counts === null) throw error ?? new Error('The mirror could not be read at the end of the run')
@@ -49,9 +85,7 @@ export async function concludeRun(run: Run, ended: RunTally, stopped: AbortSigna
   if (counts.rejected > 0) {
     fallShort(ended, `${countText(counts.rejected, 'item')} set aside; see \`task-mirror rejected\`.`)
   }
-  const signalled = interrupted ? stopCodeOf(stopped) : null
-  let exitCode = signalled ?? worstExitCode(...ended.codes, error === null ? EXIT.done : exitCodeOf(error))
-  let outcome = outcomeOf(exitCode, error, interrupted)
+  let { exitCode, outcome } = howEnded(error, ended.codes, stopped)
   const plan = ended.plan.map(({ kind }) => kind)
   const verdict = verdictOf(ended.walks.map((walk) => walk.verdict))
   const { drift } = ended
@@ -61,7 +95,7 @@ export async function concludeRun(run: Run, ended: RunTally, stopped: AbortSigna
     .catch((second: unknown) => {
       error ??= second
       exitCode = worstExitCode(exitCode, exitCodeOf(second))
-      if (!interrupted) outcome = 'failed'
+      if (outcome !== 'interrupted') outcome = 'failed'
     })
   const summary: RunSummary = {
     schemaVersion: 1,
@@ -102,10 +136,18 @@ export function clockIs({ aheadMs }: Skew): string {
   return `${apart} ${aheadMs > 0 ? 'behind' : 'ahead of'} the service's`
 }
 
-function outcomeOf(exitCode: number, error: unknown, interrupted: boolean): Outcome {
-  if (interrupted) return 'interrupted'
-  if (error !== null && exitCode !== EXIT.partial) return 'failed'
-  return exitCode === EXIT.done ? 'ok' : 'partial'
+/** `codes`: of what fell short; `stopped`: the caller's signal. */
+export function howEnded(
+  error: unknown,
+  codes: number[],
+  stopped: AbortSignal,
+): { exitCode: number; outcome: Outcome } {
+  const isStopped = stopped.aborted && isMirrorError(error, 'interrupted')
+  const failed = error === null ? EXIT.done : exitCodeOf(error)
+  const exitCode = (isStopped ? stopCodeOf(stopped) : null) ?? worstExitCode(...codes, failed)
+  if (isStopped) return { exitCode, outcome: 'interrupted' }
+  if (error !== null && exitCode !== EXIT.partial) return { exitCode, outcome: 'failed' }
+  return { exitCode, outcome: exitCode === EXIT.done ? 'ok' : 'partial' }
 }
 
 function verdictOf(verdicts: Verdict[]): Verdict | null {

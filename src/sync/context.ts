@@ -2,11 +2,10 @@
 import type { Config } from '../config/schema.ts'
 import type { Log } from '../log.ts'
 import type { Progress } from '../progress.ts'
-import type { Service } from '../service/service.ts'
 import type { AccountSigns } from './identity.ts'
 import type { LookUpHealth } from './look-up-health.ts'
-import type { ObservedCosts } from './observed-costs.ts'
 import type { SyncRequest } from './plan.ts'
+import type { RunService } from './run-service.ts'
 import type { Opened } from './writer/run-intake.ts'
 import type { Writer } from './writer/thread.ts'
 
@@ -37,7 +36,7 @@ export interface AccountCheck {
 
 /** A run under way. */
 export interface Run extends Omit<RunContext, 'apiKey'> {
-  service: Service
+  service: RunService
   writer: Writer
   /** Empty in a one-off run. */
   request: Omit<SyncRequest, 'command'>
@@ -45,8 +44,6 @@ export interface Run extends Omit<RunContext, 'apiKey'> {
   /** Facts as they are now; kept in step with the mirror through `learn`. */
   facts: Opened['facts']
   account: AccountCheck
-  /** What requests cost, as the answers so far have shown. */
-  costs(): ObservedCosts
   /** Whether look-ups by id are answered. */
   lookUps: LookUpHealth
 }

@@ -3,20 +3,20 @@
 interface EarlyWindow<Answer> {
   skip: number
   answer: Promise<Answer>
+  hasCome: boolean
 }
 
 /** The windows asked for, by place and size. */
 export class EarlyWindows<Answer> {
   readonly #asked = new Map<string, EarlyWindow<Answer>>()
-  readonly #come: Set<string>
-
-  /** `come`: windows that have come and wait. Where several `EarlyWindows` share it, a window of both counts once. */
-  constructor(come: Set<string>) {
-    this.#come = come
-  }
 
   get size(): number {
     return this.#asked.size
+  }
+
+  /** How many have come and wait. */
+  get come(): number {
+    return [...this.#asked.values()].filter(({ hasCome }) => hasCome).length
   }
 
   has(skip: number, take: number): boolean {
@@ -24,28 +24,25 @@ export class EarlyWindows<Answer> {
   }
 
   add(skip: number, take: number, answer: Promise<Answer>): void {
-    const key = `${skip}:${take}`
+    const early = { skip, answer, hasCome: false }
     const note = () => {
-      if (this.#asked.get(key)?.answer === answer) this.#come.add(key)
+      early.hasCome = true
     }
     // The answer may be read later, or never: its error is not to count as unhandled.
     answer.then(note, note)
-    this.#asked.set(key, { skip, answer })
+    this.#asked.set(`${skip}:${take}`, early)
   }
 
   /** Takes a window out, if it was asked for. */
-  take(skip: number, take: number): { answer: Promise<Answer>; hasCome: boolean } | undefined {
-    const key = `${skip}:${take}`
-    const early = this.#asked.get(key)
-    if (early === undefined) return undefined
-    this.#asked.delete(key)
-    return { answer: early.answer, hasCome: this.#come.delete(key) }
+  take(skip: number, take: number): EarlyWindow<Answer> | undefined {
+    const early = this.#asked.get(`${skip}:${take}`)
+    this.#asked.delete(`${skip}:${take}`)
+    return early
   }
 
   /** Takes all windows out. */
   clear(): EarlyWindow<Answer>[] {
     const all = [...this.#asked.values()]
-    for (const key of this.#asked.keys()) this.#come.delete(key)
     this.#asked.clear()
     return all
   }

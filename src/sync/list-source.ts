@@ -1,14 +1,16 @@
-// The windows of a walk over the service: asks for them, has them parsed on the writing side, and reads ahead where the
-// walk says what it will want next. What the walk has no use for is taken in for its items alone: whatever becomes of
-// the walk, no task that an answer showed is thrown away.
+// The windows of a walk over the service: asks for them, and reads ahead where the walk says what it will want next.
+// What the walk has no use for is taken in for its items alone: whatever becomes of the walk, no task that an answer
+// showed is thrown away.
 import { MirrorError } from '../errors.ts'
 import { allowanceOf, nextAllowance } from '../service/pacing.ts'
-import { ageOfAnswer, type RequestOptions, type Service } from '../service/service.ts'
+import { ageOfAnswer } from '../service/service.ts'
 import type { ItemsWindow, ReadOptions, WindowAnswer, WindowSource } from '../walk/source.ts'
+import type { Run } from './context.ts'
 import { EarlyWindows, SeemingEnd } from './early-windows.ts'
-import type { AccountSigns } from './identity.ts'
+import type { AskOptions } from './run-service.ts'
+import { takeBeside, takeItems } from './steps/beside.ts'
 import { SMALL_WINDOW, type WalkWindow } from './window-size.ts'
-import type { Writer } from './writer/thread.ts'
+import { LateError } from './writer/window-relay.ts'
 import type { ParsedList } from './writer/writing.ts'
 
 type EarlyAnswer = { sent: number } & (
@@ -17,8 +19,7 @@ type EarlyAnswer = { sent: number } & (
 )
 
 interface ListSourceOptions {
-  service: Service
-  writer: Writer
+  run: Pick<Run, 'service' | 'writer' | 'account' | 'now'>
   walkId: number
   /** Windows in flight at once, the wanted one included. */
   concurrency: number
@@ -26,28 +27,20 @@ interface ListSourceOptions {
   size: WalkWindow
   /** Nothing is read ahead from here on; null where the length of the list is not known. */
   total: number | null
-  /** Epoch ms. */
-  now(): number
   /** Called with every answer before any of it is taken in. */
   onParsed?(parsed: ParsedList): Promise<void>
-  /** Called with every window before any of it is taken in: the place to refuse another account. */
-  onViewed?(shown: AccountSigns): Promise<void>
 }
-
-type AskBounds = Pick<RequestOptions<ParsedList>, 'maxRetries' | 'maxBytes'>
 
 /** Windows read ahead in a list of unknown length; one more for each that the walk waited for: a round doubles it. */
 const FIRST_DEPTH = 1
 
 export class ListSource implements WindowSource {
   readonly #options: ListSourceOptions
-  /** Windows that have come before the walk wanted them. */
-  readonly #come = new Set<string>()
-  readonly #ahead = new EarlyWindows<EarlyAnswer>(this.#come)
-  readonly #prefetched = new EarlyWindows<EarlyAnswer>(this.#come)
+  readonly #ahead = new EarlyWindows<EarlyAnswer>()
+  readonly #prefetched = new EarlyWindows<EarlyAnswer>()
   readonly #end = new SeemingEnd()
   readonly #over = new AbortController()
-  /** At most so many of `#come` may wait: more would only take memory. */
+  /** At most so many that have come may wait: more would only take memory. */
   readonly #mostCome: number
   /** How many windows are read ahead: more while the walk waits for them, fewer if it wants others (the list moves). */
   #depth: ReturnType<typeof allowanceOf>
@@ -62,7 +55,7 @@ export class ListSource implements WindowSource {
   /** Settles once all windows so far that join no chain are taken in. */
   #kept: Promise<void> = Promise.resolve()
   /** Why one of those could not be taken in. */
-  #failed: { error: unknown } | null = null
+  readonly #late = new LateError()
 
   constructor(options: ListSourceOptions) {
     const { concurrency, total } = options
@@ -94,8 +87,8 @@ export class ListSource implements WindowSource {
   }
 
   async read(skip: number, take: number, { fresh = false, maxRetries }: ReadOptions = {}): Promise<WindowAnswer> {
-    const { writer, walkId, onViewed } = this.#options
-    this.#throwFailed()
+    const { run, walkId } = this.#options
+    this.#late.throw()
     const early = this.#takeEarly(skip, take, fresh)
     let answer = await (early ?? this.#ask(skip, take, { maxRetries }))
     // What is too large for one window of many need not be too large for the one that is wanted.
@@ -112,15 +105,15 @@ export class ListSource implements WindowSource {
       const { stride } = this.#guess
       this.#readAhead(skip + stride, stride, take)
     }
-    const { ids, moments, met, held, ...shown } = await writer.view(handle, walkId)
-    await onViewed?.(shown)
+    const { ids, moments, met, held, ...shown } = await run.writer.view(handle, walkId)
+    await run.account.saw(shown)
     return { kind: 'items', ...asked, handle, startedAt, serviceDate, ids, moments, met, held }
   }
 
   drop(window: ItemsWindow): void {
     // A window that shows nothing new has been taken in a moment ago.
-    if (window.met.includes(0)) this.#awaitKept(this.#keep(window, true))
-    else void this.#options.writer.dropWindow(window.handle).catch(() => undefined)
+    if (window.met.includes(0)) this.#keep(takeItems(this.#options.run, window))
+    else void this.#options.run.writer.dropWindow(window.handle).catch(() => undefined)
   }
 
   readAhead(skip: number, stride: number, take: number): void {
@@ -141,20 +134,17 @@ export class ListSource implements WindowSource {
     this.#forget(this.#ahead)
     this.#forget(this.#prefetched)
     await this.#kept
-    this.#throwFailed()
+    this.#late.throw()
   }
 
-  async #ask(skip: number, take: number, bounds: AskBounds): Promise<EarlyAnswer> {
-    const { service, size } = this.#options
+  async #ask(skip: number, take: number, bounds: AskOptions): Promise<EarlyAnswer> {
+    const { run, size, onParsed } = this.#options
     const sent = this.#given
-    const answer = await service.list({ skip, take }, (raw) => this.#decode(raw), {
-      signal: this.#over.signal,
-      discard: ({ handle }) => void this.#options.writer.dropWindow(handle).catch(() => undefined),
-      ...bounds,
-    })
+    const answer = await run.service.list({ skip, take }, { signal: this.#over.signal, ...bounds })
     if (answer.kind === 'ok') {
       const { value: parsed, startedAt, serviceDate } = answer
       const { count } = parsed
+      if (parsed.hasPayload) await onParsed?.(parsed)
       // A look at a few items says little of what a window weighs.
       if (take >= Math.min(SMALL_WINDOW, size.window)) size.saw(count, answer.bytes)
       this.#end.saw(skip, take, count)
@@ -167,12 +157,6 @@ export class ListSource implements WindowSource {
     return { kind: 'failed', reason: answer.reason, message, status, sent }
   }
 
-  async #decode(raw: Uint8Array<ArrayBuffer>): Promise<ParsedList> {
-    const parsed = await this.#options.writer.parseList(raw)
-    if (parsed.hasPayload) await this.#options.onParsed?.(parsed)
-    return parsed
-  }
-
   #readAhead(skip: number, stride: number, take: number): void {
     // So many windows beside the one that the walk has in hand.
     const most = Math.min(Math.floor(this.#depth.present), Math.max(1, this.#options.size.fitting(take) - 1))
@@ -181,7 +165,7 @@ export class ListSource implements WindowSource {
       const place = skip + step * stride
       if (this.#end.liesBefore(place) || (this.#last !== null && place > this.#last)) break
       if (this.#ahead.has(place, take)) continue
-      if (this.#ahead.size >= most || this.#come.size >= this.#mostCome) break
+      if (this.#ahead.size >= most || this.#ahead.come + this.#prefetched.come >= this.#mostCome) break
       this.#askEarly(this.#ahead, place, take)
     }
   }
@@ -207,34 +191,20 @@ export class ListSource implements WindowSource {
 
   /** Nobody wants these windows any more: what comes is taken in for its items alone. */
   #forget(early: EarlyWindows<EarlyAnswer>): void {
+    const { run, walkId } = this.#options
     for (const { skip, answer } of early.clear()) {
-      const keep = async (came: EarlyAnswer): Promise<void> => {
+      const take = async (came: EarlyAnswer): Promise<void> => {
         if (came.kind !== 'parsed') return
-        const { parsed, startedAt } = came
-        await this.#keep({ handle: parsed.handle, skip, startedAt }, false)
+        await takeBeside(run, { handle: came.parsed.handle, skip, startedAt: came.startedAt }, walkId)
       }
       // Where no answer comes there is nothing to take in.
-      this.#awaitKept(answer.then(keep, () => undefined))
+      this.#keep(answer.then(take, () => undefined))
     }
   }
 
-  #awaitKept(kept: Promise<void>): void {
-    this.#kept = this.#kept.then(() => kept)
-  }
-
-  /** Takes in what joins no chain, once the account was checked. What fails is told by the next read, or at the end. */
-  async #keep(window: Pick<ItemsWindow, 'handle' | 'skip' | 'startedAt'>, isShown: boolean): Promise<void> {
-    const { writer, walkId, onViewed, now } = this.#options
-    const { handle, skip, startedAt } = window
-    try {
-      if (!isShown) await onViewed?.(await writer.view(handle, walkId))
-      await writer.takeIn({ handle, walkId: null, skip, readAt: startedAt, now: now() })
-    } catch (error) {
-      this.#failed ??= { error }
-    }
-  }
-
-  #throwFailed(): void {
-    if (this.#failed !== null) throw this.#failed.error
+  /** Why something that joins no chain could not be taken in is told by the next read, or at the end. */
+  #keep(taken: Promise<void>): void {
+    this.#late.note(taken)
+    this.#kept = this.#kept.then(() => taken).catch(() => undefined)
   }
 }

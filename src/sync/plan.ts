@@ -1,12 +1,12 @@
 // What a run does, in which order: a pure function of what is known, flags and time (design.md 6.3).
 import { ageOf } from '../clock.ts'
+import type { Config } from '../config/schema.ts'
 import type { WalkRow } from '../mirror/tables/walks.ts'
 import type { Opened } from './writer/run-intake.ts'
 
 export interface SyncRequest {
   command: 'sync' | 'backfill'
   full?: boolean
-  details?: 'auto' | 'always' | 'never'
   dryRun?: boolean
   allowMassDelete?: boolean
   rebind?: boolean
@@ -39,10 +39,9 @@ export type PlanStep =
   /** Rows that a complete full walk did not meet. */
   | { kind: 'deletions' }
 
-export interface PlanInput extends Pick<Opened, 'facts' | 'lastFull' | 'lastCompleteFull' | 'interrupted'> {
-  fullEveryMs: number
-  /** A stored moment that lies in the future by more than this is unknown (clock.ts). */
-  settleMs: number
+type KnownBefore = Pick<Opened, 'facts' | 'lastFull' | 'lastCompleteFull' | 'interrupted'>
+
+export interface PlanInput extends KnownBefore, Pick<Config['sync'], 'details' | 'fullEveryMs' | 'settleMs'> {
   /** Epoch ms. */
   now: number
 }
@@ -52,10 +51,10 @@ const HOUR_MS = 3_600_000
 const RESUME_WITHIN_MS = 7 * 24 * HOUR_MS
 
 export function planRun(input: PlanInput, request: SyncRequest): PlanStep[] {
-  const details: PlanStep[] = request.details === 'never' ? [] : [{ kind: 'details' }]
+  const details: PlanStep[] = input.details === 'never' ? [] : [{ kind: 'details' }]
   if (request.ids !== undefined && request.ids.length > 0) return [{ kind: 'ids' }]
   const ranged = request.since != null || request.until != null
-  const refetch: PlanStep[] = request.refetch === true || request.details === 'always' ? [{ kind: 'refetch' }] : []
+  const refetch: PlanStep[] = request.refetch === true || input.details === 'always' ? [{ kind: 'refetch' }] : []
   if (request.command === 'backfill') {
     if (ranged) return [{ kind: 'range' }, ...refetch, ...details]
     return [fullStep(input, 'asked-for'), ...refetch, { kind: 'deletions' }, ...details]

@@ -7,7 +7,7 @@ import type { Service } from '../service/service.ts'
 import { countText, severalText } from '../shown.ts'
 import { seeAccount } from './account.ts'
 import { bindRun, checkRequests, loadClient, newRun, openClient, openWriterThread } from './begin.ts'
-import { concludeRun, fallShort, type RunTally } from './conclude.ts'
+import { concludeRun, fallShort, type RunResult, type RunTally } from './conclude.ts'
 import { learn, type Run, type RunContext } from './context.ts'
 import { goesOn, mayBringForward, type PlanStep, planRun, type SyncRequest } from './plan.ts'
 import { readBeside } from './steps/beside.ts'
@@ -21,16 +21,20 @@ import { askOpenTasks } from './steps/open-tasks.ts'
 import { askOwedDetails } from './steps/owed-details.ts'
 import { runRange } from './steps/range.ts'
 import type { WalkVerdict } from './steps/walking.ts'
-import type { RunResult } from './summary.ts'
 import type { Writer } from './writer/thread.ts'
 
 /** At most so many ids are named in a sentence. */
 const MOST_NAMED = 5
 /** At most so many tasks are witnesses for the look-ups by id that decide deletions. */
 const MOST_WITNESSES = 50
+/** More than eight windows gain hardly anything (docs/performance.md); a reader waits for news no longer than this. */
+const GATHERING: Gathering = { pieces: 8, ms: 100 }
 
 /** What stands in for the HTTP client and the writer thread in simulations. */
-type RunParts = Partial<Pick<Run, 'service' | 'writer'>>
+interface RunParts {
+  service?: Service
+  writer?: Writer
+}
 
 /**
  * Throws only where no run could begin, such as `mirror-locked` or `config-invalid`, and where the mirror cannot be
@@ -40,16 +44,14 @@ export async function runSync(context: RunContext, request: SyncRequest, parts: 
   const startedAt = context.now()
   const tally: RunTally = { request, startedAt, plan: [], walks: [], drift: 0, notes: [], codes: [], error: null }
   checkRequests(context)
-  const opening = parts.writer ?? openWriter(context, request)
+  const opening = parts.writer ?? openWriterThread(context, request, GATHERING)
   // If that fails, the error is told where the client is made.
   if (parts.service === undefined) loadClient().catch(() => undefined)
   const writer = await opening
-  const time = limitTime(context.signal, context.config.sync.maxDurationMs)
   let result: RunResult | null = null
   try {
-    result = await runWith(writer, parts.service ?? null, { context, time, tally })
+    result = await runWith(writer, parts.service ?? null, context, tally)
   } finally {
-    time.clear()
     context.progress.finish()
     await closeWriter(writer, context.log).catch((failure: unknown) => {
       if (result === null) return
@@ -61,16 +63,16 @@ export async function runSync(context: RunContext, request: SyncRequest, parts: 
   return result
 }
 
-interface Begun {
-  context: RunContext
-  time: ReturnType<typeof limitTime>
-  tally: RunTally
-}
-
 /** The run on an open mirror; `given` stands in for the client. */
-async function runWith(writer: Writer, given: Service | null, begun: Begun): Promise<RunResult> {
-  const { time, tally } = begun
-  const context = { ...begun.context, signal: time.signal }
+async function runWith(
+  writer: Writer,
+  given: Service | null,
+  stoppable: RunContext,
+  tally: RunTally,
+): Promise<RunResult> {
+  const { maxDurationMs } = stoppable.config.sync
+  const late = maxDurationMs === null ? null : AbortSignal.timeout(maxDurationMs)
+  const context = late === null ? stoppable : { ...stoppable, signal: AbortSignal.any([stoppable.signal, late]) }
   const opened = await writer.opened()
   const earlier = opened.facts.first_answers ?? []
   const first: typeof earlier = []
@@ -87,12 +89,12 @@ async function runWith(writer: Writer, given: Service | null, begun: Begun): Pro
     await writer.drain()
     if (first.length > 0) await learn(run, { first_answers: first })
   } catch (thrown) {
-    tally.error = time.reached() && isMirrorError(thrown, 'interrupted') ? durationReached(service) : thrown
+    tally.error = late?.aborted === true && isMirrorError(thrown, 'interrupted') ? durationReached(service) : thrown
     // Windows may still be on their way when something else has ended the run.
     await writer.drain().catch((failure: unknown) => tally.codes.push(exitCodeOf(failure)))
   }
   await service.close()
-  return concludeRun(run, tally, begun.context.signal)
+  return concludeRun(run, tally, stoppable.signal)
 }
 
 /** Throws where the WAL cannot be folded back: nothing is lost, but the disk needs somebody's care. */
@@ -103,25 +105,10 @@ async function closeWriter(writer: Writer, log: Run['log']): Promise<void> {
   }
 }
 
-/** More than eight windows gain hardly anything (docs/performance.md); a reader waits for news no longer than this. */
-const GATHERING: Gathering = { pieces: 8, ms: 100 }
-
-function openWriter(context: RunContext, request: SyncRequest): Promise<Writer> {
-  return openWriterThread(context, {
-    command: request.command,
-    asksDetails: (request.details ?? context.config.sync.details) !== 'never',
-    acceptOthers: request.rebind === true,
-    dryRun: request.dryRun === true,
-    gathering: GATHERING,
-  })
-}
-
 async function carryOut(run: Run, ended: RunTally): Promise<void> {
   const { opened, now, config } = run
   const { request } = ended
-  const { fullEveryMs, settleMs } = config.sync
-  const input = { ...opened, facts: run.facts, fullEveryMs, settleMs, now: now() }
-  ended.plan = planRun(input, request)
+  ended.plan = planRun({ ...opened, ...config.sync, facts: run.facts, now: now() }, request)
   await run.writer.setPlan(ended.plan.map(({ kind }) => kind))
   await beginComparison(run)
   run.log.info({ plan: ended.plan.map(({ kind }) => kind).join(' '), run: opened.runId }, 'Run begins')
@@ -129,7 +116,7 @@ async function carryOut(run: Run, ended: RunTally): Promise<void> {
     await carryOutStep(run, ended, ended.plan[at] as PlanStep, at)
   }
   const details = (await run.writer.owedCount('detail')) - (await run.writer.unexpectedCount(now()))
-  if (details > 0 && request.details !== 'never') {
+  if (details > 0 && config.sync.details !== 'never') {
     fallShort(ended, `${countText(details, 'detail')} still owed; the next run asks again.`)
   }
 }
@@ -187,8 +174,8 @@ async function carryOutStep(run: Run, ended: RunTally, step: PlanStep, at: numbe
     case 'open': {
       const isBeforeAWalk = goesOn(ended.plan.slice(at))
       const { service, sync } = run.config
-      const timing = { ms: sync.maxDurationMs, perSecond: service.requestsPerSecond, now: now() }
-      const silent = await askOpenTasks(run, isBeforeAWalk ? limitBeforeAWalk(timing) : NO_LIMIT)
+      const limit = isBeforeAWalk ? limitBeforeAWalk(sync.maxDurationMs, service.requestsPerSecond, now()) : NO_LIMIT
+      const silent = await askOpenTasks(run, limit)
       if (silent > 0) fallShort(ended, `${countText(silent, 'open task')} not answered for; the next run asks again.`)
       break
     }
@@ -250,7 +237,7 @@ async function isListEmpty(run: Run): Promise<boolean> {
   return answer.kind === 'ok' && answer.value.count === 0
 }
 
-function durationReached(service: Service): MirrorError {
+function durationReached(service: Pick<Service, 'trouble' | 'traffic'>): MirrorError {
   const trouble = service.trouble()
   const { requests, succeeded } = service.traffic()
   if (requests > 0 && succeeded === 0) {
@@ -263,16 +250,4 @@ function durationReached(service: Service): MirrorError {
   return new MirrorError('duration-reached', `The run has reached --max-duration; its progress is kept${cause}`, {
     hint: 'The next run goes on from there.',
   })
-}
-
-/** The caller's signal, aborted as well once `maxDurationMs` have passed. */
-function limitTime(signal: AbortSignal, maxDurationMs: number | null) {
-  if (maxDurationMs === null) return { signal, reached: () => false, clear: () => undefined }
-  const over = new AbortController()
-  const timer = setTimeout(() => over.abort(), maxDurationMs)
-  return {
-    signal: AbortSignal.any([signal, over.signal]),
-    reached: () => over.signal.aborted,
-    clear: () => clearTimeout(timer),
-  }
 }

@@ -4,7 +4,6 @@
 // windows shrink and grow with it. If what is read ahead turns out much heavier than expected, it is not read to its
 // end, but asked for again by itself.
 import type { Run } from './context.ts'
-import type { Viewed } from './writer/windows.ts'
 
 /** An answer of this size is made ready while others come, by the thread that has time for it (writer/prepare.ts). */
 const GOOD_BYTES = 3 * 1024 * 1024
@@ -104,22 +103,7 @@ export function windowCapacity(run: Run): number {
 }
 
 /** Mean bytes of a listed item, as far as known. */
-export function itemBytesOf({ costs, facts }: Pick<Run, 'costs' | 'facts'>): number | null {
-  const { windows } = costs()
+export function itemBytesOf({ service, facts }: Pick<Run, 'service' | 'facts'>): number | null {
+  const { windows } = service.costs()
   return facts.item_bytes ?? (windows.items > 0 ? windows.bytes / windows.items : null)
-}
-
-/** The first window of the list, a shorter one if it is too heavy; takes nothing in. Null where it is not answered. */
-export async function viewFirst(run: Run): Promise<Viewed | null> {
-  const { service, writer, config } = run
-  const list = (take: number) => service.list({ skip: 0, take }, (raw) => writer.parseList(raw))
-  let answer = await list(windowSizeOf(run).window)
-  if (answer.kind === 'failed' && answer.reason === 'too-large')
-    answer = await list(Math.min(SMALL_WINDOW, config.sync.window))
-  if (answer.kind !== 'ok') return null
-  const { handle } = answer.value
-  const viewed = await writer.view(handle, 0)
-  await writer.dropWindow(handle)
-  await run.account.saw(viewed)
-  return viewed
 }

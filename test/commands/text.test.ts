@@ -8,7 +8,7 @@ import { statusText } from '../../src/commands/text/status.ts'
 import { MirrorError } from '../../src/errors.ts'
 import type { MirrorStatus } from '../../src/mirror/shown/status.ts'
 import { countText } from '../../src/shown.ts'
-import type { RunSummary } from '../../src/sync/summary.ts'
+import type { RunSummary } from '../../src/sync/conclude.ts'
 
 const summary: RunSummary = {
   schemaVersion: 1,

@@ -44,7 +44,7 @@ export interface RunPlan {
   jumpMs: number
   /** Changes between the run before and this one. */
   changes: number
-  request: SyncRequest
+  request: SyncRequest & { details?: 'always' | 'never' }
   /** The run dies before or after its call number `at` to the writer, or in its statement number `at`. */
   kill: { at: number; how: 'before' | 'after' | 'within' } | null
 }
@@ -386,7 +386,7 @@ function runOf(random: Random, index: number): RunPlan {
   }
 }
 
-function requestOf(random: Random): SyncRequest {
+function requestOf(random: Random): RunPlan['request'] {
   const kind = random.int(14)
   if (kind === 0) return { command: 'sync', details: 'always' }
   if (kind === 1) return { command: 'backfill' }

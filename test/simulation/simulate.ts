@@ -11,10 +11,10 @@ import { openWriter } from '../../src/mirror/open.ts'
 import { createAccount } from '../../src/simulator/account.ts'
 import { idOf } from '../../src/simulator/content.ts'
 import { seeded } from '../../src/simulator/random.ts'
+import type { RunResult } from '../../src/sync/conclude.ts'
 import { runSync } from '../../src/sync/run.ts'
-import type { RunResult } from '../../src/sync/summary.ts'
+import type { WalkEnded } from '../../src/sync/writer/run-intake.ts'
 import { beginSession, type SessionOptions } from '../../src/sync/writer/session.ts'
-import type { WalkEnded } from '../../src/sync/writer/walk-intake.ts'
 import type { Verdict } from '../../src/task.ts'
 import { Ledger } from './ledger.ts'
 import { FINAL_STATUSES, layFuse, type MortalWriter, mortalWriter, removeFuse } from './mortal-writer.ts'
@@ -193,10 +193,11 @@ class Play {
   /** Null where the run was killed. */
   async #carryOut(plan: RunPlan): Promise<RunResult | null> {
     const { window, overlap, concurrency, settleMs, skewMs } = this.#scenario
+    const { details, ...request } = plan.request
     const now = () => this.#clock.service - skewMs
     const config = configSchema.parse({
       service: { baseUrl: BASE_URL, concurrency },
-      sync: { window, overlap, settleMs, massDeleteMinimum: 5, deletionPauseMs: 0 },
+      sync: { window, overlap, settleMs, details, massDeleteMinimum: 5, deletionPauseMs: 0 },
       mirror: { path: this.#path },
     })
     const isWithin = plan.kill?.how === 'within'
@@ -213,7 +214,7 @@ class Play {
         finalStatuses: [...FINAL_STATUSES],
         settleMs,
         openEveryMs: 86_400_000,
-        asksDetails: plan.request.details !== 'never',
+        asksDetails: details !== 'never',
         acceptOthers: plan.request.rebind === true,
         dryRun: false,
         gathering: { pieces: 1 + (this.#scenario.seed % 4), ms: Number.POSITIVE_INFINITY },
@@ -228,7 +229,7 @@ class Play {
         now,
         random: () => this.#runRandom.next(),
       }
-      return await runSync(context, plan.request, { service: this.#service, writer: mortal.writer })
+      return await runSync(context, request, { service: this.#service, writer: mortal.writer })
     } catch (error) {
       const diedOpening = isWithin && mortal === null && String(error).includes('killed within')
       if (mortal?.isDead() !== true && !diedOpening) this.#blame(`a bug: ${(error as Error).stack}`)

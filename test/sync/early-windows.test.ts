@@ -4,48 +4,43 @@ import { EarlyWindows, SeemingEnd } from '../../src/sync/early-windows.ts'
 
 const settled = () => new Promise(setImmediate)
 
-function made() {
-  const come = new Set<string>()
-  return { come, early: new EarlyWindows<string>(come) }
-}
-
 test('a window is taken out once, by place and size, and tells whether it had come', async () => {
-  const { come, early } = made()
+  const early = new EarlyWindows<string>()
   const late = Promise.withResolvers<string>()
   early.add(0, 10, Promise.resolve('first'))
   early.add(10, 10, late.promise)
   await settled()
-  expect([early.size, come.size, early.has(10, 10), early.has(10, 5)]).toEqual([2, 1, true, false])
+  expect([early.size, early.come, early.has(10, 10), early.has(10, 5)]).toEqual([2, 1, true, false])
   expect(early.take(10, 5)).toBeUndefined()
   expect(early.take(0, 10)).toMatchObject({ hasCome: true })
   expect(early.take(0, 10)).toBeUndefined()
   expect(early.take(10, 10)).toMatchObject({ hasCome: false })
   late.resolve('second')
   await settled()
-  expect([early.size, come.size]).toEqual([0, 0])
+  expect([early.size, early.come]).toEqual([0, 0])
 })
 
 test('what fails has come, and is nobody’s error until it is read', async () => {
-  const { come, early } = made()
+  const early = new EarlyWindows<string>()
   early.add(0, 10, Promise.reject(new Error('no')))
   await settled()
-  expect(come.size).toBe(1)
+  expect(early.come).toBe(1)
   await expect(early.take(0, 10)?.answer).rejects.toThrow('no')
 })
 
 test('a window asked for again takes the place of the one before', async () => {
-  const { come, early } = made()
+  const early = new EarlyWindows<string>()
   early.add(0, 10, Promise.resolve('too large'))
   await settled()
   early.add(0, 10, Promise.resolve('smaller'))
   await settled()
-  expect([early.size, come.size]).toEqual([1, 1])
+  expect([early.size, early.come]).toEqual([1, 1])
   expect(await early.take(0, 10)?.answer).toBe('smaller')
-  expect(come.size).toBe(0)
+  expect(early.come).toBe(0)
 })
 
 test('what is cleared counts no more, also where it comes later', async () => {
-  const { come, early } = made()
+  const early = new EarlyWindows<string>()
   const late = Promise.withResolvers<string>()
   early.add(0, 10, Promise.resolve('first'))
   early.add(10, 10, late.promise)
@@ -53,7 +48,7 @@ test('what is cleared counts no more, also where it comes later', async () => {
   expect(early.clear().map(({ skip }) => skip)).toEqual([0, 10])
   late.resolve('second')
   await settled()
-  expect([early.size, come.size]).toEqual([0, 0])
+  expect([early.size, early.come]).toEqual([0, 0])
 })
 
 test('an answer is short that holds less than was asked for and less than others did', () => {

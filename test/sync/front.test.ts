@@ -2,9 +2,16 @@
 
 import { describe, expect, test } from 'vitest'
 import type { Run } from '../../src/sync/context.ts'
-import { frontEvidence, frontsAfter, isTouchOrder, type Listed, untouchedFrom } from '../../src/sync/steps/front.ts'
-import { watchFront } from '../../src/sync/steps/watched-front.ts'
+import {
+  frontEvidence,
+  frontsAfter,
+  isTouchOrder,
+  type Listed,
+  untouchedFrom,
+  watchFront,
+} from '../../src/sync/steps/front.ts'
 import type { ParsedList } from '../../src/sync/writer/writing.ts'
+import { noEvidence } from '../../src/walk/order.ts'
 import { Sequence } from '../../src/walk/sequence.ts'
 import type { ItemsWindow } from '../../src/walk/source.ts'
 import fc from '../support/fc.ts'
@@ -125,9 +132,10 @@ test.each([
     },
   } as unknown as Run
   const list = watchFront(run, [...'abcd'], { since: 'full', at })
-  await list.begun(1)
+  await list.begun({ walkId: 1, onParsed: async () => undefined })
   await list.onParsed({ handle: 1, ids, flags: FINAL } as unknown as ParsedList)
-  list.joined({ handle: 1, ids, met: new Uint8Array(7), held: new Uint8Array(7).fill(1) } as unknown as ItemsWindow)
+  const window = { handle: 1, ids, met: new Uint8Array(7), held: new Uint8Array(7).fill(1) } as unknown as ItemsWindow
+  list.joined(window, noEvidence())
   expect(list.judge()).toEqual(evidence)
 })
 

@@ -1,15 +1,18 @@
 // Reading ahead: how many windows are asked for before the walk wants them.
 import { expect, test } from 'vitest'
-import type { Service } from '../../src/service/service.ts'
+import type { Run } from '../../src/sync/context.ts'
 import { ListSource } from '../../src/sync/list-source.ts'
 import { WalkWindow } from '../../src/sync/window-size.ts'
-import type { Writer } from '../../src/sync/writer/thread.ts'
 import type { ItemsWindow } from '../../src/walk/source.ts'
 
 /** The length of the list is known, so that there is no slow start. */
 const KNOWN = { total: 10_000 }
 
 const MOST_BYTES = 32 * 1024 * 1024
+
+function runOf(parts: { service: object; writer?: object }): Run {
+  return { ...parts, account: { saw: async () => undefined }, now: () => 0 } as unknown as Run
+}
 
 /** A service that answers when it is told to, and what it was asked. */
 function started(
@@ -35,7 +38,7 @@ function started(
         bytes: held * itemBytes,
       }
     },
-  } as unknown as Service
+  }
   const writer = {
     view: async () => ({ ids: [], moments: [], met: new Uint8Array(0), held: new Uint8Array(0), known: 0 }),
     dropWindow: async () => undefined,
@@ -43,15 +46,13 @@ function started(
       await takenIn
       kept.push([handle, walkId])
     },
-  } as unknown as Writer
+  }
   const source = new ListSource({
-    service,
-    writer,
+    run: runOf({ service, writer }),
     walkId: 1,
     concurrency,
     total,
     size: new WalkWindow({ window: 10, overlap: 2 }, MOST_BYTES, null),
-    now: () => 0,
   })
   const answerAll = async () => {
     for (const answer of answers.splice(0)) answer()
@@ -247,17 +248,15 @@ test('a service that is asked one thing at a time is asked nothing that may not 
 
 test('a walk that is over waits for no answer that it does not want', async () => {
   const service = {
-    list: (_: unknown, __: unknown, { signal }: { signal: AbortSignal }) =>
+    list: (_: unknown, { signal }: { signal: AbortSignal }) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true })),
-  } as unknown as Service
+  }
   const source = new ListSource({
-    service,
-    writer: {} as Writer,
+    run: runOf({ service }),
     walkId: 1,
     concurrency: 8,
     total: null,
     size: new WalkWindow({ window: 10, overlap: 2 }, MOST_BYTES, null),
-    now: () => 0,
   })
   source.readAhead(0, 10, 10)
   source.prefetch([{ skip: 100, take: 10 }])
@@ -283,47 +282,18 @@ test.each(['read ahead', 'dropped'])(
   },
 )
 
-test('the writer keeps no window of an answer that is none', async () => {
-  const dropped: number[] = []
-  const writer = {
-    parseList: async () => ({ handle: 7, hasPayload: true }),
-    dropWindow: async (handle: number) => void dropped.push(handle),
-  } as unknown as Writer
-  const service = {
-    async list(
-      _: unknown,
-      decode: (raw: Uint8Array) => Promise<object>,
-      { discard }: { discard(value: object): void },
-    ) {
-      discard(await decode(new Uint8Array()))
-      return { kind: 'failed', reason: 'status', message: 'no', httpStatus: 200 }
-    },
-  } as unknown as Service
-  const source = new ListSource({
-    service,
-    writer,
-    walkId: 1,
-    concurrency: 8,
-    total: null,
-    size: new WalkWindow({ window: 10, overlap: 2 }, MOST_BYTES, null),
-    now: () => 0,
-  })
-  expect(await source.read(0, 10)).toMatchObject({ kind: 'failed' })
-  expect(dropped).toEqual([7])
-})
-
 test('what is read ahead may weigh little more than expected, and is asked for by itself where it weighs more', async () => {
   const bounds: unknown[] = []
   const service = {
-    async list(_: unknown, __: unknown, { maxBytes }: { maxBytes?: number }) {
+    async list(_: unknown, { maxBytes }: { maxBytes?: number }) {
       bounds.push(maxBytes)
       if (maxBytes !== undefined) return { kind: 'failed', reason: 'too-large', message: 'no', httpStatus: 200 }
       return { kind: 'ok', value: { handle: 1, count: 10 }, startedAt: 0, serviceDate: null, bytes: 10 * 1024 * 1024 }
     },
-  } as unknown as Service
-  const writer = { view: async () => ({ ids: [], moments: [], known: 0, others: 0 }) } as unknown as Writer
+  }
+  const writer = { view: async () => ({ ids: [], moments: [], known: 0, others: 0 }) }
   const size = new WalkWindow({ window: 10, overlap: 2 }, MOST_BYTES, 1)
-  const source = new ListSource({ service, writer, walkId: 1, concurrency: 2, total: 100, size, now: () => 0 })
+  const source = new ListSource({ run: runOf({ service, writer }), walkId: 1, concurrency: 2, total: 100, size })
   expect(await source.read(0, 10)).toMatchObject({ kind: 'items' })
   // Ten of 1 MB are known by now.
   source.readAhead(10, 10, 10)

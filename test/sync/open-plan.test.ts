@@ -221,5 +221,5 @@ test.each([
   ['a minute of two requests a second', 60_000, 2, 36, 19_000],
   ['so little time that none would fit', 2_000, 1, 1, 1_600],
 ])('before a walk that goes on, in %s', (_, ms, perSecond, most, until) => {
-  expect(limitBeforeAWalk({ ms, perSecond, now: 1_000 })).toEqual({ most, until })
+  expect(limitBeforeAWalk(ms, perSecond, 1_000)).toEqual({ most, until })
 })

@@ -41,6 +41,7 @@ function makeInput(input: Partial<PlanInput> = {}): PlanInput {
     lastFull: complete(1),
     lastCompleteFull: complete(1),
     interrupted: null,
+    details: 'auto',
     fullEveryMs: 24 * HOUR,
     settleMs: MINUTE,
     now: NOW,
@@ -185,8 +186,8 @@ describe('sync', () => {
       { allowMassDelete: true },
       'head open deletions details',
     ],
-    ['--details never asks for no details', makeInput(), { details: 'never' }, 'head open deletions'],
-    ['--details always asks for all', makeInput(), { details: 'always' }, 'head open refetch deletions details'],
+    ['--details never asks for no details', makeInput({ details: 'never' }), {}, 'head open deletions'],
+    ['--details always asks for all', makeInput({ details: 'always' }), {}, 'head open refetch deletions details'],
   ])('%s', (_, input, request, expected) => {
     expect(planned(input, request)).toBe(expected)
   })

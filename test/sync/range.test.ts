@@ -2,8 +2,8 @@
 // tasks of any age may come to its front.
 import { expect, onTestFinished, test } from 'vitest'
 import { startSimulator } from '../../src/simulator/server.ts'
+import type { RunResult } from '../../src/sync/conclude.ts'
 import { runSync } from '../../src/sync/run.ts'
-import type { RunResult } from '../../src/sync/summary.ts'
 import { makeRunContext } from '../support/run-context.ts'
 import { makeScratch } from '../support/scratch.ts'
 

@@ -1,6 +1,6 @@
 // Look-ups that were made before other windows were taken in, brought up to date.
 import { expect, test } from 'vitest'
-import { RecentlyTaken } from '../../src/sync/writer/recently-taken.ts'
+import { RecentlyTaken } from '../../src/sync/writer/window-relay.ts'
 
 function metNow(taken: RecentlyTaken, ids: string[], walkId: number, after: number): number[] {
   const met = new Uint8Array(ids.length)

@@ -2,11 +2,11 @@
 
 import { describe, expect, test } from 'vitest'
 import { isMassDelete, madeUpId, notFoundShape } from '../../src/sync/steps/deletions.ts'
-import { nextHiddenCheck, nextResultCheck, openWait, overdueOf } from '../../src/sync/steps/open-checks.ts'
 import { coveringWindows } from '../../src/sync/steps/owed-details.ts'
 import { rangeRequest } from '../../src/sync/steps/range.ts'
 import { frontierOf } from '../../src/sync/steps/walking.ts'
 import { layOver } from '../../src/sync/writer/intake.ts'
+import { nextHiddenCheck, nextResultCheck, openWait, overdueOf } from '../../src/sync/writer/open-checks.ts'
 import type { Task } from '../../src/task.ts'
 import type { WalkResult } from '../../src/walk/request.ts'
 import type { ItemsWindow } from '../../src/walk/source.ts'

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { prepareWindow } from '../../src/sync/writer/prepare.ts'
 import type { TakeIn } from '../../src/sync/writer/take-window.ts'
-import { WindowRelay } from '../../src/sync/writer/window-relay.ts'
+import { type Prepare, WindowRelay } from '../../src/sync/writer/window-relay.ts'
 import type { Looked } from '../../src/sync/writer/windows.ts'
 
 /** Every look says of every item that it is not met and that the mirror holds it. */
@@ -10,11 +10,13 @@ function noted({
   takeIn = async () => ({ newlyMet: -1 }),
   flush = async () => undefined,
   held = async () => undefined,
+  prepare = async (raw) => prepareWindow(raw, new Set(['DONE'])),
 }: {
   takeIn?: () => Promise<unknown>
   flush?: () => Promise<unknown>
   /** What an answer about a window that was handed over waits for. */
   held?: (handle: number) => Promise<unknown>
+  prepare?: Prepare
 } = {}) {
   const calls: string[] = []
   const hashed: boolean[] = []
@@ -23,24 +25,21 @@ function noted({
     const size = sizes.get(handle) as number
     return { met: new Uint8Array(size), held: new Uint8Array(size).fill(1), known: size, others: 0 }
   }
-  const relay = new WindowRelay(
-    async (method, args) => {
-      if (method === 'flush') return flush()
-      const [first] = args as [number | TakeIn]
-      const handle = typeof first === 'number' ? first : first.handle
-      if (method === 'hold') {
-        const [, window, walkId] = args as [number, { ids: string[]; hashes?: Uint8Array }, number | null]
-        sizes.set(handle, window.ids.length)
-        hashed.push('hashes' in window)
-        calls.push(walkId === null ? `hold ${handle}` : `hold ${handle} for ${walkId}`)
-        await held(handle)
-        return walkId === null ? null : looked(handle)
-      }
-      calls.push(`${method} ${handle}`)
-      return method === 'look' ? looked(handle) : method === 'takeIn' ? takeIn() : undefined
-    },
-    async (raw) => prepareWindow(raw, new Set(['DONE'])),
-  )
+  const relay = new WindowRelay(async (method, args) => {
+    if (method === 'flush') return flush()
+    const [first] = args as [number | TakeIn]
+    const handle = typeof first === 'number' ? first : first.handle
+    if (method === 'hold') {
+      const [, window, walkId] = args as [number, { ids: string[]; hashes?: Uint8Array }, number | null]
+      sizes.set(handle, window.ids.length)
+      hashed.push('hashes' in window)
+      calls.push(walkId === null ? `hold ${handle}` : `hold ${handle} for ${walkId}`)
+      await held(handle)
+      return walkId === null ? null : looked(handle)
+    }
+    calls.push(`${method} ${handle}`)
+    return method === 'look' ? looked(handle) : method === 'takeIn' ? takeIn() : undefined
+  }, prepare)
   return { relay, calls, hashed }
 }
 
@@ -183,11 +182,24 @@ test('settling waits until everything is taken in', async () => {
   await settling
 })
 
-test('windows are prepared in the order they came, also behind one that cannot be read', async () => {
-  const { relay } = noted()
-  const [bad, good] = await Promise.allSettled([relay.parseList(Buffer.from('<html>')), relay.parseList(page('a'))])
+test('windows are prepared in the order they came, also behind one that cannot be read; a look waits for none', async () => {
+  const order: number[] = []
+  const prepare: Prepare = async (raw) => {
+    order.push(raw.length)
+    for (let turns = 0; turns < raw.length % 10; turns += 1) await new Promise(setImmediate)
+    return prepareWindow(raw, new Set(['DONE']))
+  }
+  const { relay } = noted({ prepare })
+  const padded = (length: number, from: Buffer) => Buffer.concat([from, Buffer.alloc(length - from.length, ' ')])
+  const [bad, good, look] = await Promise.allSettled([
+    relay.parseList(padded(309, Buffer.from('<html>'))),
+    relay.parseList(padded(200, page('a'))),
+    relay.parseList(padded(100, page('b')), true),
+  ])
+  expect(order).toEqual([100, 309, 200])
   expect(bad).toMatchObject({ status: 'rejected', reason: { code: 'body-invalid' } })
-  expect(good).toMatchObject({ status: 'fulfilled', value: { handle: 1 } })
+  expect(look).toMatchObject({ status: 'fulfilled', value: { handle: 1, ids: ['b'] } })
+  expect(good).toMatchObject({ status: 'fulfilled', value: { handle: 2, ids: ['a'] } })
 })
 
 test('a window that was taken in and then not committed is told of when all is settled', async () => {

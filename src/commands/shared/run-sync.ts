@@ -3,8 +3,8 @@ import { LONGEST_MS, parseDuration } from '../../config/duration.ts'
 import { isMirrorError, MirrorError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { calledAs } from '../../shown.ts'
+import type { RunResult } from '../../sync/conclude.ts'
 import type { SyncRequest } from '../../sync/plan.ts'
-import type { RunResult } from '../../sync/summary.ts'
 import type { CommandContext, Flag } from './command.ts'
 
 export interface RunFlags {
@@ -39,7 +39,6 @@ export async function runAndPrint(context: CommandContext, flags: RunFlags, requ
     const { describeRun } = await import('../../notify/fields.ts')
     const { config } = await context.config()
     const asked = {
-      details: config.sync.details,
       rebind: flags.rebind === true,
       ignoreNotBefore: flags.now === true,
       ...request,

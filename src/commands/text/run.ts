@@ -4,7 +4,7 @@ import prettyMilliseconds from 'pretty-ms'
 import { DEFAULTS } from '../../config/defaults.ts'
 import { isMirrorError } from '../../errors.ts'
 import { asCalled, countText, grouped, moment, shellWord } from '../../shown.ts'
-import type { RunResult, RunSummary } from '../../sync/summary.ts'
+import type { RunResult, RunSummary } from '../../sync/conclude.ts'
 import { fold, pairs } from './layout.ts'
 
 interface RunTextOptions {

@@ -1,11 +1,11 @@
 // A one-off run: work at the service that is no sync, under the lock, with a row in `runs`.
-import { EXIT, exitCodeOf, isMirrorError, stopCodeOf } from '../../errors.ts'
 import { BY_ITSELF } from '../../mirror/commits.ts'
 import { openReader } from '../../mirror/open.ts'
 import type { ClientOptions } from '../../service/client.ts'
 import type { Service, Traffic } from '../../service/service.ts'
 import type { Verdict } from '../../task.ts'
 import { bindRun, checkRequests, errorRecord, newRun, openClient, openWriterThread, rememberWait } from '../begin.ts'
+import { howEnded } from '../conclude.ts'
 import type { Run, RunContext } from '../context.ts'
 
 type OneOffCommand = 'get' | 'probe' | 'rejected' | 'verify'
@@ -32,9 +32,7 @@ export async function runOneOff<T>(
   client: Partial<ClientOptions> = {},
 ): Promise<T> {
   checkRequests(context)
-  const asksDetails = context.config.sync.details !== 'never'
-  const choices = { command, asksDetails, acceptOthers: false, dryRun: false, gathering: BY_ITSELF }
-  const writer = await openWriterThread(context, choices)
+  const writer = await openWriterThread(context, { command }, BY_ITSELF)
   let service: Service | null = null
   try {
     service = await openClient(context, client)
@@ -63,24 +61,9 @@ async function writtenDown<T>(run: Run, command: OneOffCommand, work: () => Prom
     await rememberWait(run, thrown)
   }
   const { requests, retries, bytes, waitedMs } = done?.traffic ?? service.traffic()
-  const stopped = signal.aborted && isMirrorError(error, 'interrupted')
-  const signalled = stopped ? stopCodeOf(signal) : null
-  const exitCode = error === null ? (done?.exitCode ?? EXIT.done) : (signalled ?? exitCodeOf(error))
-  await writer.endRun(
-    {
-      plan: [command],
-      outcome: error === null ? (exitCode === EXIT.done ? 'ok' : 'partial') : stopped ? 'interrupted' : 'failed',
-      verdict: done?.verdict ?? null,
-      drift: 0,
-      exitCode,
-      requests,
-      retries,
-      bytes,
-      waitedMs,
-      error: errorRecord(error),
-    },
-    now(),
-  )
+  const ending = howEnded(error, done === null ? [] : [done.exitCode], signal)
+  const facts = { plan: [command], verdict: done?.verdict ?? null, drift: 0, error: errorRecord(error) }
+  await writer.endRun({ ...facts, ...ending, requests, retries, bytes, waitedMs }, now())
   if (done === null) throw error
   return done.value
 }

@@ -1,6 +1,5 @@
 // Asks for `probe`, with and without the key, within a bound on requests, and keeps what every answer shows beside its
-// own question: order, clock, compression, limits. The writer's thread reads the answers, so that no content holds up
-// this one. Judges nothing.
+// own question: order, clock, compression, limits. Judges nothing.
 import { skewOf } from '../../clock.ts'
 import { isMirrorError, type MirrorError } from '../../errors.ts'
 import type { ResponseInfo } from '../../service/response-info.ts'
@@ -8,8 +7,9 @@ import type { Answer, Decoded, Ok, Service, Traffic } from '../../service/servic
 import { OutOfRequests, type Pager, type Seen } from '../../walk/measure/paging.ts'
 import { breakStretch, noEvidence, observe } from '../../walk/order.ts'
 import type { Run } from '../context.ts'
+import { type AskOptions, type RunService, runService } from '../run-service.ts'
 import type { ParsedDetail } from '../writer/details-intake.ts'
-import type { ParsedList } from '../writer/writing.ts'
+import type { ParsedAnswer, ParsedList } from '../writer/writing.ts'
 import { noTimeframes, noteTimeframes } from './timeframe.ts'
 
 /** An answer; or the service wants a key, or another one. */
@@ -17,7 +17,7 @@ export type ProbeAnswer<T> =
   | Answer<T>
   | { kind: 'key-refused'; httpStatus: number | null; message: string; error: MirrorError }
 
-interface AskOptions<T> {
+interface Question<T> {
   withoutKey?: boolean
   /** Gets the answer before the writer forgets it; true: the writer is to keep it. */
   use?(parsed: T): Promise<boolean>
@@ -54,23 +54,17 @@ export class Observations {
   }
 }
 
-/** One request: how it is sent, and how the writer forgets what the answer held; `discard` is for what is no answer. */
-interface Question<T> extends AskOptions<T> {
-  send(client: Service, options: { maxRetries: number; discard(parsed: T): void }): Promise<Answer<T>>
-  drop(parsed: T): Promise<void>
-}
-
 export class Asker implements Pager {
   readonly observed = new Observations()
   readonly #run: Run
-  readonly #keyless: Service
+  readonly #keyless: RunService
   readonly #most: number
   #first: ParsedList | null = null
 
   /** `most` requests may be sent, retries included. `keyless`: a client without the key; null where there is no key. */
   constructor(run: Run, most: number, keyless: Service | null = null) {
     this.#run = run
-    this.#keyless = keyless ?? run.service
+    this.#keyless = keyless === null ? run.service : runService(keyless, run.writer, run.now)
     this.#most = most
   }
 
@@ -95,22 +89,14 @@ export class Asker implements Pager {
     return { kind: 'items', ids, moments, bytes: reply.bytes }
   }
 
-  list(skip: number, take: number, options: AskOptions<ParsedList> = {}): Promise<ProbeAnswer<ParsedList>> {
-    const { writer } = this.#run
-    return this.#ask({
-      ...options,
-      send: (client, given) => client.list({ skip, take }, (raw) => writer.parseList(raw), given),
-      drop: ({ handle }) => writer.dropWindow(handle),
-    })
+  list(skip: number, take: number, question: Question<ParsedList> = {}): Promise<ProbeAnswer<ParsedList>> {
+    const drop = (handle: number) => this.#run.writer.dropWindow(handle)
+    return this.#ask(question, (client, given) => client.list({ skip, take }, given), drop)
   }
 
-  get(id: string, options: AskOptions<ParsedDetail> = {}): Promise<ProbeAnswer<Decoded>> {
-    const { writer } = this.#run
-    return this.#ask({
-      ...options,
-      send: (client, given) => client.get(id, (raw) => writer.parseDetail(raw), given),
-      drop: ({ handle }) => writer.dropDetail(handle),
-    })
+  get(id: string, question: Question<ParsedDetail> = {}): Promise<ProbeAnswer<Decoded>> {
+    const drop = (handle: number) => this.#run.writer.dropDetail(handle)
+    return this.#ask(question, (client, given) => client.get(id, given), drop)
   }
 
   /** Asks for a task that the writer is comparing. Whether it differs from the list; null where it is not given. */
@@ -149,18 +135,22 @@ export class Asker implements Pager {
     }
   }
 
-  async #ask<T extends Decoded>({ withoutKey = false, use, send, drop }: Question<T>): Promise<ProbeAnswer<T>> {
+  /** `drop`: has the writer forget what the answer held. */
+  async #ask<T extends ParsedAnswer>(
+    { withoutKey = false, use }: Question<T>,
+    send: (client: RunService, options: AskOptions) => Promise<Answer<T>>,
+    drop: (handle: number) => Promise<void>,
+  ): Promise<ProbeAnswer<T>> {
     const { service, now } = this.#run
     const left = this.#most - this.traffic().requests
     if (left < 1) throw new OutOfRequests()
     // Without a first answer there is no probe; later answers are worth fewer retries.
     const maxRetries = Math.min(this.observed.answers === 0 ? 3 : 1, left - 1)
-    const discard = (parsed: T): void => void drop(parsed).catch(() => undefined)
     try {
-      const answer = await send(withoutKey ? this.#keyless : service, { maxRetries, discard })
+      const answer = await send(withoutKey ? this.#keyless : service, { maxRetries })
       if (answer.kind !== 'ok') return answer
       this.observed.noteAnswer(answer, now())
-      if ((await use?.(answer.value)) !== true) await drop(answer.value)
+      if ((await use?.(answer.value)) !== true) await drop(answer.value.handle)
       return answer
     } catch (error) {
       if (!isMirrorError(error, 'key-refused')) throw error

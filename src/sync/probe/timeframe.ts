@@ -1,6 +1,6 @@
 // Whether the undocumented `timeframe` reads as a moment in ms, by where it lies beside its task's moments. Pure.
 import type { TimeframeFinding } from '../../mirror/tables/facts.ts'
-import type { WindowMoments } from '../writer/window-reads.ts'
+import type { WindowMoments } from '../writer/windows.ts'
 
 /** Counts every task once, however often it was listed. */
 export interface TimeframeEvidence {

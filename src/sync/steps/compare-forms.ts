@@ -19,7 +19,7 @@ const MOST_WINDOWS = 8
 /** Chooses what walks of this run are to keep for the comparison. */
 export async function beginComparison(run: Run): Promise<void> {
   const { facts, request, config, now, random } = run
-  if (request.details === 'never') return
+  if (config.sync.details === 'never') return
   const compared = facts.forms_compared
   const { fullEveryMs, settleMs } = config.sync
   const age = ageOf(compared?.at, now(), settleMs)
@@ -168,7 +168,7 @@ async function listAgain(run: Run, tasks: { id: string; place: number }[]) {
     const next = tasks[0]
     if (next === undefined) break
     const skip = Math.max(0, next.place - Math.floor(take / 2))
-    const answer = await service.list({ skip, take }, (raw) => writer.parseList(raw))
+    const answer = await service.list({ skip, take })
     // Perhaps refused for its size: some services refuse windows of more than so many items.
     if (answer.kind === 'refused' && take > 1) {
       take = Math.ceil(take / 2)

@@ -37,11 +37,7 @@ export async function askForTask(run: Run, taskId: string): Promise<DetailAnswer
 
 async function sendLookUp(run: Run, taskId: string): Promise<DetailAnswer> {
   const readAt = run.now()
-  const unused: number[] = []
-  const answer = await run.service.get(taskId, (raw) => run.writer.parseDetail(raw), {
-    discard: ({ handle }) => unused.push(handle),
-  })
-  for (const handle of unused) await run.writer.dropDetail(handle)
+  const answer = await run.service.get(taskId)
   run.lookUps.note(answer.kind === 'failed')
   return { taskId, readAt: readAt - ageOfAnswer(answer), answer }
 }

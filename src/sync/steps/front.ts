@@ -1,5 +1,5 @@
 // The front of a list in which whatever is written to comes first (by an update time that nobody sees, or by
-// completion): where, below what is new or was touched, the list goes on as it was read last. Pure.
+// completion): where, below what is new or was touched, the list goes on as it was read last.
 //
 // Rule. Let a list change only by tasks that come in or move to its front, and by deletions. Then at any moment it
 // consists of M, what came or moved since some earlier moment, and behind that of U, everything else, in the order it
@@ -9,8 +9,13 @@
 //
 // What shows that an item belongs to U: as many neighbours as `wanted` that follow one another as they did, final and
 // unchanged, and nothing behind them, as far as answers and memory reach, that contradicts it.
+import { keepLatest } from '../../bounded.ts'
 import { ageOf } from '../../clock.ts'
 import type { Facts } from '../../mirror/tables/facts.ts'
+import type { Run } from '../context.ts'
+import { finalsOf } from '../writer/prepare.ts'
+import { neighboursWanted } from './neighbours.ts'
+import type { Watcher } from './walking.ts'
 
 /**
  * What to keep of a walk that met everything and began at `begunAt`: by `at` one answer showed that `ids` stand first.
@@ -124,4 +129,82 @@ export function frontEvidence(front: readonly string[], listed: readonly Listed[
     furthestDown = Math.max(furthestDown, place ?? -1)
   }
   return evidence
+}
+
+/** At most so many tasks are compared one by one: fewer were touched since, or the walk was a full one. */
+const MOST_COMPARED = 20_000
+/** At most so many answers may be on their way to the walk. */
+const MOST_WINDOWS = 256
+
+export interface WatchedFront extends Required<Watcher> {
+  /**
+   * What the walk so far shows of where new and changed tasks end; null where it has not come to what is untouched, or
+   * has seen new tasks behind that, too.
+   */
+  judge(): FrontEvidence | null
+}
+
+/**
+ * `front`: ids that stood first at an earlier moment, in their order. `since`: that moment was at the last complete
+ * walk or before (`complete`), at the last full one (`full`), or just now (null). `at`, epoch ms: a task whose content
+ * was read later has been written to since.
+ */
+export function watchFront(
+  run: Run,
+  front: readonly string[],
+  { since, at = Number.POSITIVE_INFINITY }: { since: 'complete' | 'full' | null; at?: number | undefined },
+): WatchedFront {
+  const { writer, config } = run
+  const wanted = neighboursWanted(config.sync.overlap)
+  const before = new Map<string, Pick<Listed, 'isKnown' | 'isAsBefore'>>()
+  const finals = new Map<number, Uint8Array>()
+  const listed: Listed[] = []
+  let certain = Number.MAX_SAFE_INTEGER
+  let seen = 0
+  let lastFresh = -1
+  let freshOpen = -1
+
+  return {
+    async begun({ walkId }) {
+      if (since !== null && front.length > 0)
+        certain = await writer.certainSeq(walkId, since === 'full' ? 'full' : null)
+    },
+
+    async onParsed(parsed) {
+      const { handle, ids } = parsed
+      finals.set(handle, finalsOf(parsed))
+      // Answers that joined nothing are forgotten.
+      keepLatest(finals, MOST_WINDOWS)
+      if (front.length === 0 || before.size >= 2 * MOST_COMPARED) return
+      const { seqs, isAsBefore, readAt } = await writer.knownState(handle)
+      for (const [index, id] of ids.entries()) {
+        // What was seen first counts: later, this walk may have taken the task in.
+        if (before.has(id)) continue
+        const seq = seqs[index] as number
+        const isSo = isAsBefore[index] === 1 && (readAt[index] as number) <= at
+        before.set(id, { isKnown: seq > 0 && seq <= certain, isAsBefore: isSo })
+      }
+    },
+
+    joined({ ids, met, held, handle }) {
+      const final = finals.get(handle)
+      finals.delete(handle)
+      ids.forEach((id, index) => {
+        if (met[index] === 1) return
+        const state = before.get(id)
+        const isKnown = state?.isKnown ?? held[index] === 1
+        const isFinal = final?.[index] === 1
+        if (isFinal) lastFresh = isKnown ? Math.max(lastFresh, freshOpen) : seen
+        // Behind all final tasks, it stands where the end of the list is looked at (open-apart.ts).
+        else if (!isKnown) freshOpen = seen
+        if (state !== undefined && listed.length < MOST_COMPARED) listed.push({ id, ...state, isFinal })
+        seen += 1
+      })
+    },
+
+    judge() {
+      const untouched = untouchedFrom(front, listed, wanted)
+      return untouched === null || lastFresh >= untouched ? null : frontEvidence(front, listed, untouched)
+    },
+  }
 }

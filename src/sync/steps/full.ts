@@ -6,10 +6,18 @@ import type { WalkResult } from '../../walk/request.ts'
 import { Sequence } from '../../walk/sequence.ts'
 import type { Run } from '../context.ts'
 import type { PlanStep } from '../plan.ts'
-import { type FrontEvidence, frontsAfter, isTouchOrder } from './front.ts'
+import { type FrontEvidence, frontsAfter, isTouchOrder, type WatchedFront, watchFront } from './front.ts'
 import { Newcomers } from './met-count.ts'
-import { endWalk, frontierOf, frontOf, learnedFrom, runWalk, type WalkDone, type WalkVerdict } from './walking.ts'
-import { type WatchedFront, watchFront } from './watched-front.ts'
+import {
+  endWalk,
+  frontierOf,
+  frontOf,
+  learnedFrom,
+  runWalk,
+  type WalkDone,
+  type WalkVerdict,
+  type Watcher,
+} from './walking.ts'
 
 const WALKS = 3
 
@@ -31,24 +39,23 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
     // A walk that was cut off does not show how the list stands now.
     const list: WatchedFront | null = resume === null ? watchFront(run, front ?? [], { since }) : null
     let isByCreation = true
+    const compared: Watcher = {
+      joined({ ids, met }, shown) {
+        ids.forEach((id, index) => {
+          if (met[index] === 0) sequence.add(id)
+        })
+        isByCreation = shown.inversionDesc <= settleMs
+        if (isCreatedOrder(orderShown(shown, settleMs).order)) sequence.forgetIfLong()
+      },
+    }
     const done: WalkDone = await runWalk(run, {
       kind: 'full',
-      begun: list?.begun,
-      onParsed: list?.onParsed,
+      watchers: list === null ? [newcomers, compared] : [list, newcomers, compared],
       request: {
         start: 0,
         beyond: true,
         lap: 'always',
         digestCutoff: cutoff,
-        joined(window, shown) {
-          list?.joined(window)
-          newcomers.joined(window)
-          window.ids.forEach((id, index) => {
-            if (window.met[index] === 0) sequence.add(id)
-          })
-          isByCreation = shown.inversionDesc <= settleMs
-          if (isCreatedOrder(orderShown(shown, settleMs).order)) sequence.forgetIfLong()
-        },
         known: known && { order: known, inversionMs: run.facts.inversion_ms ?? 0 },
       },
       resume,

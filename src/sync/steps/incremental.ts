@@ -5,22 +5,11 @@ import type { Verdict } from '../../task.ts'
 import type { WalkResult } from '../../walk/request.ts'
 import type { Run } from '../context.ts'
 import { windowSizeOf } from '../window-size.ts'
-import { frontsAfter } from './front.ts'
+import { frontsAfter, watchFront } from './front.ts'
 import { hasGrownElsewhere, NOTHING_SEEN, seeEnd, takenIn } from './grown.ts'
-import { neighboursWanted } from './neighbours.ts'
+import { neighboursWanted, watchNeighbours } from './neighbours.ts'
 import { watchOpenApart } from './open-apart.ts'
-import {
-  endWalk,
-  frontierOf,
-  frontOf,
-  learnedFrom,
-  runWalk,
-  type WalkDone,
-  type WalkTask,
-  type WalkVerdict,
-} from './walking.ts'
-import { watchFront } from './watched-front.ts'
-import { watchList } from './watched-list.ts'
+import { endWalk, frontierOf, frontOf, learnedFrom, runWalk, type WalkDone, type WalkVerdict } from './walking.ts'
 
 interface IncrementalDone extends WalkVerdict {
   /** The list contradicts the order that was known: only a full walk can tell what is new. */
@@ -37,11 +26,12 @@ export function runIncremental(run: Run, kind: 'head' | 'tail'): Promise<Increme
 async function runHead(run: Run): Promise<IncrementalDone> {
   const { facts } = run
   const frontier = facts.frontier as number
-  const list = watchList(run, 'created_desc', frontier)
-  const ends = watchEnds(run, list)
+  const list = watchNeighbours(run, 'created_desc', frontier)
+  const end = watchEnd(run)
   const done = await runWalk(run, {
     kind: 'head',
-    ...ends.hooks,
+    watchers: [list, end.behind],
+    seenBeside: end.seenBeside,
     request: {
       start: 0,
       beyond: true,
@@ -55,30 +45,26 @@ async function runHead(run: Run): Promise<IncrementalDone> {
   const { result } = done
   const ended = await endByCreation(run, done, {
     newest: result.newestInFirst,
-    doubt: ends.doubt(done),
+    doubt: end.doubt(done),
     learned: await learnedInFront(run, result),
   })
   const read = done.met > windowSizeOf(run).window
-  return { ...ended, bringForward: result.total === null ? ends.isMoved() : read }
+  return { ...ended, bringForward: result.total === null ? end.isMoved() : read }
 }
 
-/** What is looked at beside a walk from the front: where open tasks may stand, before it; the list's end, after it. */
-function watchEnds(run: Run, list: Required<Pick<WalkTask, 'begun' | 'onParsed'>>) {
-  const behind = watchOpenApart(run, 'created_desc', list.onParsed)
+/** The other end of the list, for a walk from the front: where open tasks may stand, before; its length, after. */
+function watchEnd(run: Run) {
+  const behind = watchOpenApart(run, 'created_desc')
   let end = NOTHING_SEEN
-  const hooks = {
-    async begun(walkId: number): Promise<void> {
-      await list.begun(walkId)
-      await behind.begun(walkId)
-    },
-    onParsed: list.onParsed,
+  return {
+    behind,
     async seenBeside(result: WalkResult): Promise<number> {
       end = await seeEnd(run, result, behind.atLeast())
       return end.length
     },
+    doubt: ({ oldestReadAt }: WalkDone) => (end.isLonger ? 'order-not-proven' : behind.doubt(oldestReadAt)),
+    isMoved: () => end.isMoved,
   }
-  const doubt = ({ oldestReadAt }: WalkDone) => (end.isLonger ? 'order-not-proven' : behind.doubt(oldestReadAt))
-  return { hooks, doubt, isMoved: () => end.isMoved }
 }
 
 /** What was learned. If the walk did not come to the end, the list is as long as it was, plus what came in. */
@@ -112,29 +98,29 @@ async function endByCreation(
 async function runFront(run: Run): Promise<IncrementalDone> {
   const { facts } = run
   const list = watchFront(run, facts.front as string[], { since: 'complete', at: facts.front_at })
-  const ends = watchEnds(run, list)
+  const end = watchEnd(run)
   const done = await runWalk(run, {
     kind: 'head',
-    ...ends.hooks,
+    watchers: [list, end.behind],
+    seenBeside: end.seenBeside,
     request: {
       start: 0,
       beyond: true,
       lap: 'unless-one-answer',
-      joined: list.joined,
       reached: () => list.judge() !== null,
     },
   })
   const { result } = done
   const learned = await learnedInFront(run, result)
   const { front } = result
-  const isAll = list.judge() !== null && front !== null && ends.doubt(done) === null
+  const isAll = list.judge() !== null && front !== null && end.doubt(done) === null
   const isProven = result.verdict === 'complete' && isAll
   if (isProven) Object.assign(learned, frontsAfter(facts, frontOf(run, result, front), run.config.sync.settleMs))
   const reason = isProven ? null : (result.reason ?? 'order-not-proven')
   const verdict: Verdict = isProven ? 'complete' : 'partial'
   const order = isProven ? ('updated_desc' as const) : null
   const ended = await endWalk(run, { ...done, result: { ...result, order } }, { verdict, reason, learned })
-  return { ...ended, isRefuted: !isAll, bringForward: ends.isMoved() }
+  return { ...ended, isRefuted: !isAll, bringForward: end.isMoved() }
 }
 
 async function runTail(run: Run): Promise<IncrementalDone> {
@@ -142,8 +128,8 @@ async function runTail(run: Run): Promise<IncrementalDone> {
   const frontier = facts.frontier as number
   const { overlap, window } = windowSizeOf(run)
   const before = facts.total
-  const list = watchList(run, 'created_asc', frontier)
-  const inFront = watchOpenApart(run, 'created_asc', list.onParsed)
+  const list = watchNeighbours(run, 'created_asc', frontier)
+  const inFront = watchOpenApart(run, 'created_asc')
   // Room for a run of neighbours in front of the open tasks, which change.
   const from = frontier - (facts.inversion_ms ?? 0)
   const reach = Math.min(Math.floor(window / 2), 2 * neighboursWanted(overlap) + run.opened.openTasks)
@@ -151,11 +137,7 @@ async function runTail(run: Run): Promise<IncrementalDone> {
   const begun = run.now()
   const done = await runWalk(run, {
     kind: 'tail',
-    async begun(walkId) {
-      await list.begun(walkId)
-      await inFront.begun(walkId)
-    },
-    onParsed: list.onParsed,
+    watchers: [list, inFront],
     request: {
       start,
       range: { order: 'created_asc', from, to: null },

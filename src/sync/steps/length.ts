@@ -1,11 +1,8 @@
 // How long the list of a walk is, as far as known: for progress only, never for what the walk asks or proves. Where no
 // walk has proven it yet, a few looks beside the first long walk tell about where it ends; what they show is taken in.
-
-import { readPage } from '../../service/decode/wire.ts'
-import type { Decoded } from '../../service/service.ts'
 import { estimateEnd, type Reach, roundedMiddle } from '../../walk/measure/estimate.ts'
 import type { Run } from '../context.ts'
-import type { Writer } from '../writer/thread.ts'
+import { takeBeside } from './beside.ts'
 
 /** A list shorter than this is soon read: no request is spent on its length. */
 const WINDOWS_BEFORE = 10
@@ -22,27 +19,6 @@ export interface Length {
   end(): Promise<void>
 }
 
-/** Answers larger than this, bytes, are left to the writer: they may take long. */
-const MOST_HERE = 64 * 1024
-
-interface CountedTasks extends Decoded {
-  count: number
-  /** The writer's name for the answer. */
-  handle(): Promise<number>
-  drop(): Promise<void>
-}
-
-async function countItems(writer: Writer, raw: Uint8Array<ArrayBuffer>): Promise<CountedTasks> {
-  if (raw.length <= MOST_HERE) {
-    const { items, ...envelope } = readPage(raw)
-    const kept = raw.slice()
-    const handle = async () => (await writer.parseList(kept)).handle
-    return { ...envelope, count: items.length, handle, drop: async () => undefined }
-  }
-  const parsed = await writer.parseList(raw)
-  return { ...parsed, handle: async () => parsed.handle, drop: () => writer.dropWindow(parsed.handle) }
-}
-
 /** `known` is the length that was proven last, null where none was; `isSought`: whether looks may be spent on it. */
 export function listLength(run: Run, walkId: number, known: number | null, isSought: boolean): Length {
   let index = 0
@@ -50,30 +26,19 @@ export function listLength(run: Run, walkId: number, known: number | null, isSou
   let reach: Reach | null = null
   let looking: Promise<void> | null = null
   let isOver = false
-  const taking: Promise<unknown>[] = []
+  const taking: Promise<void>[] = []
+  const note = (error: Error): void => run.log.debug({ error: error.message }, 'The length of the list is not known')
 
   const look = async (skip: number): Promise<boolean | null> => {
     if (isOver) return null
     const window = { skip, take: Math.min(LOOKED_AT, run.config.sync.window) }
-    const decode = (raw: Uint8Array<ArrayBuffer>) => countItems(run.writer, raw)
-    const discard = ({ drop }: CountedTasks): void => void drop().catch(() => undefined)
-    const answer = await run.service.list(window, decode, { maxRetries: 0, discard })
+    const answer = await run.service.list(window, { maxRetries: 0, isLook: true })
     if (answer.kind === 'failed') return null
     if (answer.kind === 'refused') return false
-    const { count, handle } = answer.value
-    taking.push(takeIn(handle, skip, answer.startedAt))
+    const { handle, count } = answer.value
+    // The next look does not wait for this. The walk will tell what is wrong with the mirror.
+    taking.push(takeBeside(run, { handle, skip, startedAt: answer.startedAt }, walkId).catch(note))
     return count > 0
-  }
-
-  /** The next look does not wait for this. The walk will tell what is wrong with the mirror. */
-  async function takeIn(held: CountedTasks['handle'], skip: number, readAt: number): Promise<void> {
-    try {
-      const handle = await held()
-      await run.account.saw(await run.writer.view(handle, walkId))
-      await run.writer.takeIn({ handle, walkId: null, skip, readAt, now: run.now() })
-    } catch (error) {
-      run.log.debug({ error: (error as Error).message }, 'What a look showed was not taken in')
-    }
   }
 
   async function seek(): Promise<void> {
@@ -81,7 +46,7 @@ export function listLength(run: Run, walkId: number, known: number | null, isSou
       reach = await estimateEnd(look, index)
     } catch (error) {
       // Whatever is wrong will be wrong for the walk as well, and is told there.
-      run.log.debug({ error: (error as Error).message }, 'The length of the list is not known')
+      note(error as Error)
     }
   }
 

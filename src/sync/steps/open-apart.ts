@@ -40,17 +40,16 @@ export function seeSides(seen: SidesSeen, parsed: Pick<ParsedList, 'ids' | 'flag
 /**
  * For a walk that begins with the newest tasks (`created_desc`) or ends with them: `begun` reads what stands at the
  * other end. `doubt`: why a walk whose oldest answer shows the list as of `oldestReadAt`, epoch ms, may have missed
- * something there; null where it has not. `atLeast`: the list was seen to hold so many items. `onParsed`: compares what
- * is listed with what the mirror held before the walk.
+ * something there; null where it has not. `atLeast`: the list was seen to hold so many items.
  */
-export function watchOpenApart(run: Run, order: 'created_desc' | 'created_asc', onParsed?: WalkBeside['onParsed']) {
+export function watchOpenApart(run: Run, order: 'created_desc' | 'created_asc') {
   const { open_in_front: openInFront, final_in_front: finalInFront } = run.facts
   let shownAt = (order === 'created_desc' ? openInFront : finalInFront) === true ? 0 : null
   let atLeast = 0
   return {
-    async begun(walkId: number): Promise<void> {
+    async begun(beside: WalkBeside): Promise<void> {
       if (shownAt !== null) return
-      const end = new OtherEnd(run, { walkId, onParsed })
+      const end = new OtherEnd(run, beside)
       if (order === 'created_desc' ? await end.showBehind() : await end.showFront()) shownAt = end.shownAt
       atLeast = end.atLeast
     },

@@ -69,15 +69,7 @@ export const NO_LIMIT: OpenLimit = { most: Number.MAX_SAFE_INTEGER, until: Numbe
 const BEFORE_A_WALK = { most: 50, share: 0.3 }
 
 /** The limit before a full walk that goes on; `ms` and `perSecond` limit the run (null: not). `now`: epoch ms. */
-export function limitBeforeAWalk({
-  ms,
-  perSecond,
-  now,
-}: {
-  ms: number | null
-  perSecond: number | null
-  now: number
-}): OpenLimit {
+export function limitBeforeAWalk(ms: number | null, perSecond: number | null, now: number): OpenLimit {
   const { most, share } = BEFORE_A_WALK
   if (ms === null) return { ...NO_LIMIT, most }
   // Look-ups that wait for their turn count as asked for.

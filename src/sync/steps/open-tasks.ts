@@ -1,9 +1,10 @@
 // Open tasks that this run has not met: by id, by windows, or some of both, as open-plan.ts finds cheapest.
 import { isCreatedOrder } from '../../walk/order.ts'
 import { seeAccount } from '../account.ts'
+import { forEachConcurrently } from '../concurrently.ts'
 import type { Run } from '../context.ts'
 import { itemBytesOf, windowCapacity } from '../window-size.ts'
-import type { OpenDueNow } from '../writer/open-due.ts'
+import type { OpenDueNow } from '../writer/wanted-tasks.ts'
 import { readWindows } from './beside.ts'
 import { askForAll, countedAs } from './details.ts'
 import {
@@ -32,8 +33,8 @@ const OWN_MS_PER_BYTE = 1e-5
  * run. Returns of how many nothing is known, as the service did not answer.
  */
 export async function askOpenTasks(run: Run, { most, until }: OpenLimit): Promise<number> {
-  const { writer, now, request, facts } = run
-  if (request.details === 'never') return 0
+  const { writer, now, config, facts } = run
+  if (config.sync.details === 'never') return 0
   const isPlaced = isCreatedOrder(facts.order ?? null) && facts.filtered_pages !== true
   const widest = isPlaced ? widestGap({ capacity: windowCapacity(run) }) : null
   const due = await writer.openDue({ now: now(), limit: most, widest })
@@ -66,17 +67,17 @@ export async function askOpenTasks(run: Run, { most, until }: OpenLimit): Promis
       capacity: costs.capacity,
       margin,
     })
-    const ended = await Promise.allSettled([
-      readWindows(run, windows, costs.itemBytes, ({ members }) => tell(members)),
-      ask(asked),
-    ])
-    for (const end of ended) if (end.status === 'rejected') throw end.reason
+    let silent = 0
+    const read = () => readWindows(run, windows, costs.itemBytes, ({ members }) => tell(members))
+    const askById = async () => {
+      silent += await ask(asked)
+    }
+    await forEachConcurrently([read, askById], 2, (work) => work())
     // If the list has moved, or has other places than the mirror thinks: by id, as far as the run's budget goes.
     const unmet = listed.length === 0 ? [] : await writer.openUnmet(listed, now())
     const left = budgetOf(costs).ms - plan.cost.ms
     const most = Math.max(ALWAYS_BY_ID, Math.floor(left / costOf({ byId: 1, windows: 0, items: 0 }, costs).ms))
-    const silent = await ask(unmet.slice(0, most), () => tell(0))
-    return silent + (ended[1].status === 'fulfilled' ? ended[1].value : 0)
+    return silent + (await ask(unmet.slice(0, most), () => tell(0)))
   }
 }
 
@@ -88,7 +89,7 @@ async function startsOf({ writer, facts }: Run, spans: OpenPlan['spans'], ids: r
 }
 
 function costsOf(run: Run): RequestCosts {
-  const { requestMs: shown, detailBytes, windows } = run.costs()
+  const { requestMs: shown, detailBytes, windows } = run.service.costs()
   const { concurrency, requestsPerSecond } = run.config.service
   const inForce = run.service.traffic().allowed ?? concurrency
   const itemBytes = itemBytesOf(run) ?? Math.max(detailBytes, UNKNOWN_BYTES)

@@ -2,12 +2,13 @@
 import type { Verdict } from '../../task.ts'
 import { isCreatedOrder, noEvidence, observe, orderShown } from '../../walk/order.ts'
 import type { Walk, WalkRequest, WalkResult } from '../../walk/request.ts'
-import { type Sought, seekMoment } from '../../walk/seek-moment.ts'
-import type { ItemsWindow, WindowSource } from '../../walk/source.ts'
+import { seekMoment } from '../../walk/seek-moment.ts'
+import type { ItemsWindow } from '../../walk/source.ts'
 import { walk } from '../../walk/walk.ts'
 import type { Run } from '../context.ts'
 import type { ListSource } from '../list-source.ts'
-import { viewFirst, windowSizeOf } from '../window-size.ts'
+import { windowSizeOf } from '../window-size.ts'
+import { viewFirst } from './beside.ts'
 import { hasGrownElsewhere, seeEnd } from './grown.ts'
 import { watchOpenApart } from './open-apart.ts'
 import { endWalk, learnedFrom, runWalk, type WalkVerdict } from './walking.ts'
@@ -66,8 +67,6 @@ export function rangeRequest(
   }
 }
 
-/** So many items of a window are enough for a search. */
-const LOOKED_AT = 20
 /** So many tasks behind its range end a walk, at least: in a list whose order was misread a few may stand anywhere. */
 const LEAST_BEHIND = 10
 
@@ -88,10 +87,10 @@ export async function runRange(run: Run, range: AskedRange): Promise<WalkVerdict
 
   async function* seekAndWalk(source: ListSource, request: WalkRequest): Walk {
     const known = { order: order as CreatedOrder, window }
-    const start = entry === null ? 0 : yield* seekFrom(source, 0, { ...known, moment: entry, total })
+    const start = entry === null ? 0 : yield* seekMoment(source, { ...known, start: 0, moment: entry, total })
     let end = total
     if (exit !== null) {
-      end = yield* seekFrom(source, start, { ...known, moment: exit, total: null })
+      end = yield* seekMoment(source, { ...known, start, moment: exit, total: null })
       // The bound lies within the window that begins there.
       source.stopAhead(end + window)
     }
@@ -101,7 +100,7 @@ export async function runRange(run: Run, range: AskedRange): Promise<WalkVerdict
   const done = await runWalk(run, {
     kind: 'range',
     range,
-    begun: apart.begun,
+    watchers: [apart],
     request: {
       start: 0,
       range: asked.range,
@@ -135,26 +134,6 @@ async function hasGrownOutside(
   if (until !== null || frontier === undefined || (since ?? frontier) > frontier) return false
   if (order === 'created_desc') return (await seeEnd(run, result, atLeast)).isLonger
   return result.total !== null && hasGrownElsewhere(run, result, result.total)
-}
-
-/** `seekMoment` in the list from `start` on, by a few items of each window. Returns an index in the whole list. */
-async function* seekFrom(source: WindowSource, start: number, sought: Sought): ReturnType<typeof seekMoment> {
-  const moved = <T extends { skip: number }>(window: T, by: number): T => ({ ...window, skip: window.skip + by })
-  const search = seekMoment(
-    {
-      read: async (skip, take, options) =>
-        moved(await source.read(start + skip, Math.min(take, LOOKED_AT), options), -start),
-      drop: (window) => source.drop(moved(window, start)),
-    },
-    sought,
-  )
-  let step = await search.next()
-  while (step.done !== true) {
-    const { value } = step
-    yield value.kind === 'keep' ? { ...value, window: moved(value.window, start) } : value
-    step = await search.next()
-  }
-  return start + step.value
 }
 
 /** The order that the pairs of the first window show; its items are taken in by the walk that follows. */

@@ -11,15 +11,26 @@ import { ListSource } from '../list-source.ts'
 import { itemBytesOf, SMALL_WINDOW, WalkWindow, windowSizeOf } from '../window-size.ts'
 import type { TakeIn } from '../writer/take-window.ts'
 import type { ParsedList } from '../writer/writing.ts'
+import { takeItems, type WalkBeside } from './beside.ts'
 import { type Length, listLength } from './length.ts'
 import { MetCount } from './met-count.ts'
 import { type SidesSeen, seeSides } from './open-apart.ts'
 import { believed } from './shrunk.ts'
 
+/** Looks on while a walk goes on. */
+export interface Watcher {
+  /** Called before the first window is asked for; `beside`: for what is read beside this walk. */
+  begun?(beside: WalkBeside): Promise<void>
+  /** Called with every answer before any of it is taken in. */
+  onParsed?(parsed: ParsedList): Promise<void>
+  /** A window has joined the walk. */
+  joined?: WalkRequest['joined']
+}
+
 export interface WalkTask {
   kind: WalkKind
   range?: { since: number | null; until: number | null }
-  request: Omit<WalkRequest, 'settings' | 'resume'>
+  request: Omit<WalkRequest, 'settings' | 'resume' | 'joined'>
   /** Makes the steps; `walk` itself where absent. */
   steps?: (source: ListSource, request: WalkRequest) => Walk
   /** About how many tasks the walk will meet, for progress; null where that is not known. */
@@ -27,10 +38,7 @@ export interface WalkTask {
   resume?: WalkRow | null
   /** When the first of the walks began that its verdict rests on, epoch ms; where absent, when this one begins. */
   startedAt?: number
-  /** Called before the first window is asked for. */
-  begun?(walkId: number): Promise<void>
-  /** Called with every answer before any of it is taken in. */
-  onParsed?(parsed: ParsedList): Promise<void>
+  watchers?: readonly Watcher[]
   /** Called with the walk's result. Returns how many items the list was seen to hold, apart from the walk. */
   seenBeside?(result: WalkResult): number | Promise<number>
 }
@@ -75,27 +83,27 @@ async function weighFirst(source: ListSource, size: WalkWindow): Promise<void> {
 /** Walks to the end of `task.request`. The walk's row stays open: `endWalk` closes it once the verdict is known. */
 export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
   const { writer, now } = run
-  const { kind, range = { since: null, until: null }, resume = null } = task
+  const { kind, range = { since: null, until: null }, resume = null, watchers = [] } = task
   // For progress and for reading ahead: other walks do not read all of the list.
   const total = kind === 'full' ? (run.facts.total ?? null) : null
   const walkId = resume?.id ?? (await writer.beginWalk(kind, range, task.startedAt ?? now()))
-  await task.begun?.(walkId)
+  const onParsed = async (parsed: ParsedList): Promise<void> => {
+    for (const watcher of watchers) if (watcher.onParsed !== undefined) await watcher.onParsed(parsed)
+  }
+  for (const watcher of watchers) await watcher.begun?.({ walkId, onParsed })
   const length = listLength(run, walkId, total, kind === 'full')
   const size = walkWindow(run, task)
   const sides: SidesSeen = {}
   const source = new ListSource({
-    service: run.service,
-    writer,
+    run,
     walkId,
     concurrency: run.config.service.concurrency,
     size,
     total,
-    now,
     async onParsed(parsed) {
       seeSides(sides, parsed)
-      await task.onParsed?.(parsed)
+      await onParsed(parsed)
     },
-    onViewed: (shown) => run.account.saw(shown),
   })
   if (resume === null && task.request.start === 0 && task.steps === undefined) await weighFirst(source, size)
   const counted = new MetCount(resume?.met ?? 0)
@@ -142,11 +150,9 @@ function takeInOf(step: WalkStep & { kind: 'take' }, walkId: number, now: number
 }
 
 /** Takes in, or sets aside, what joins no chain. */
-function setBeside({ writer, now }: Run, step: WalkStep & { kind: 'keep' | 'unreadable' }): Promise<unknown> {
-  if (step.kind === 'keep') {
-    const { handle, skip, startedAt: readAt } = step.window
-    return writer.takeIn({ handle, skip, readAt, now: now(), walkId: null })
-  }
+function setBeside(run: Run, step: WalkStep & { kind: 'keep' | 'unreadable' }): Promise<unknown> {
+  if (step.kind === 'keep') return takeItems(run, step.window)
+  const { writer, now } = run
   const { skip, identity, message } = step
   const item = { source: 'list', skip, taskId: null, reason: 'unreadable', message, raw: '', identity } as const
   return writer.setAsideItem(item, now())
@@ -162,13 +168,13 @@ function tell(run: Run, { kind, expected }: WalkTask, met: number, length: Lengt
 
 /** The walk's request, in which the size of windows follows `size`; `counted` is told what has joined. */
 function requestOf(run: Run, task: WalkTask, size: WalkWindow, counted: MetCount): WalkRequest {
-  const { resume } = task
+  const { resume, watchers = [] } = task
   const request = {
     ...task.request,
     isCounted: (total: number) => counted.uncountedOf(total) <= 0,
     joined(window: ItemsWindow, shown: OrderEvidence) {
       counted.joined(window)
-      task.request.joined?.(window, shown)
+      for (const watcher of watchers) watcher.joined?.(window, shown)
     },
   }
   const settings: WalkSettings = {
@@ -223,7 +229,7 @@ export function learnedFrom(run: Run, result: WalkResult): Facts {
   const learned: Facts = {}
   if (result.pageCap !== null) learned.page_cap = result.pageCap
   if (result.filtered) learned.filtered_pages = true
-  const { windows } = run.costs()
+  const { windows } = run.service.costs()
   // Only if the answers covered the whole list.
   if (result.total !== null && windows.items >= Math.max(1, result.total))
     learned.item_bytes = Math.round(windows.bytes / windows.items)

@@ -3,14 +3,13 @@ import { differingFields } from '../../mirror/forms/differences.ts'
 import { isMeaningless } from '../../mirror/forms/forms.ts'
 import { shapeTask } from '../../mirror/shape.ts'
 import { NO_RESULT, type OwedReason, SET_ASIDE } from '../../mirror/tables/owed.ts'
-import type { RunCounts } from '../../mirror/tables/runs.ts'
 import type { SetAside } from '../../mirror/tables/set-aside.ts'
 import type { KnownTask } from '../../mirror/tables/tasks.ts'
 import { type Detail, readDetail } from '../../service/decode/wire.ts'
 import type { Task } from '../../task.ts'
 import { type AccountSigns, isOther, ROUNDED_MS } from '../identity.ts'
-import { nextHiddenCheck, nextResultCheck, openWait } from '../steps/open-checks.ts'
-import { anotherTask, countOne, isAnother, isFinal, type ListedOutcome, storedTask } from './intake.ts'
+import { anotherTask, isAnother, isFinal, type ListedOutcome, storedTask } from './intake.ts'
+import { nextHiddenCheck, nextResultCheck, openWait } from './open-checks.ts'
 import { LAGS, takeDetail } from './take-detail.ts'
 import type { ParsedAnswer, Writing } from './writing.ts'
 
@@ -63,98 +62,98 @@ function otherId(asked: string, task: Task): AsideItem {
 
 type AsideItem = Pick<SetAside, 'reason' | 'message' | 'raw' | 'identity'>
 
-/** Answers to look-ups by id, taken into the mirror together, inside the caller's transaction. */
-class DetailBatch {
-  readonly counts: Partial<RunCounts>
-  readonly #writing: Writing
-  readonly #now: number
+function takeFound(
+  writing: Writing,
+  step: DetailStep & { kind: 'found' },
+  { item }: Detail,
+  now: number,
+): DetailOutcome {
+  const { tables, detailReadAt } = writing
+  const { taskId, readAt } = step
+  if (item === null) return 'failed'
+  if (item.kind === 'unfit') return setAside(writing, taskId, item, now)
+  if (item.task.id !== taskId) return setAside(writing, taskId, otherId(taskId, item.task), now)
+  const known = tables.tasks.find(taskId)
+  const shown = shapeTask(item.task)
+  if (isAnother(writing, known, shown, ROUNDED_MS)) return setAside(writing, taskId, anotherTask(shown), now)
+  if (known !== undefined && (detailReadAt.get(known.seq) ?? Number.NEGATIVE_INFINITY) > readAt) return 'older'
+  return takeTask(writing, { ...step, now }, known, item.task)
+}
 
-  constructor(writing: Writing, size: number, now: number) {
-    this.counts = { details: size }
-    this.#writing = writing
-    this.#now = now
-  }
+function markDeleted(writing: Writing, taskId: string, now: number): DetailOutcome {
+  const { tasks, owed } = writing.tables
+  const known = tasks.find(taskId)
+  for (const reason of ['open', 'detail', 'candidate', 'deleted'] as const) owed.settle(taskId, reason)
+  if (known === undefined || known.deletedAt !== null) return 'unchanged'
+  tasks.markDeleted(known.seq, now)
+  writing.count('deleted')
+  return 'deleted'
+}
 
-  takeFound(step: DetailStep & { kind: 'found' }, { item }: Detail): DetailOutcome {
-    const { tables, detailReadAt } = this.#writing
-    const { taskId, readAt } = step
-    if (item === null) return 'failed'
-    if (item.kind === 'unfit') return this.#setAside(taskId, item)
-    if (item.task.id !== taskId) return this.#setAside(taskId, otherId(taskId, item.task))
-    const known = tables.tasks.find(taskId)
-    const shown = shapeTask(item.task)
-    if (isAnother(this.#writing, known, shown, ROUNDED_MS)) return this.#setAside(taskId, anotherTask(shown))
-    if (known !== undefined && (detailReadAt.get(known.seq) ?? Number.NEGATIVE_INFINITY) > readAt) return 'older'
-    return this.#takeTask(step, known, item.task)
-  }
+function keepOwed(
+  { tables: { owed } }: Writing,
+  { taskId, reason, error, isOwedFromNow }: DetailStep & { kind: 'failed' },
+  now: number,
+): DetailOutcome {
+  if (isOwedFromNow) owed.owe(taskId, reason, now)
+  owed.retryLater(taskId, reason, now, error)
+  return 'failed'
+}
 
-  markDeleted(taskId: string): DetailOutcome {
-    const { tasks, owed } = this.#writing.tables
-    const known = tasks.find(taskId)
-    for (const reason of ['open', 'detail', 'candidate', 'deleted'] as const) owed.settle(taskId, reason)
-    if (known === undefined || known.deletedAt !== null) return 'unchanged'
-    tasks.markDeleted(known.seq, this.#now)
-    countOne(this.counts, 'deleted')
-    return 'deleted'
+function takeTask(
+  writing: Writing,
+  { taskId, readAt, byHand = false, now }: DetailStep & { kind: 'found' } & { now: number },
+  known: KnownTask | undefined,
+  task: Task,
+): DetailOutcome {
+  const { tables, seen, detailReadAt, openEveryMs } = writing
+  const debt = tables.owed.find(taskId, 'detail')
+  const candidate = tables.owed.find(taskId, 'candidate')
+  const isListed = known !== undefined && seen.has(known.seq) && !detailReadAt.has(known.seq)
+  const taken = takeDetail(writing, known, task, { readAt, now, byHand, isListed })
+  const { seq, outcome, owedFor } = taken
+  // The task is there, listed or not: `dropMetCandidates` tells which.
+  if (candidate !== undefined) {
+    const hiddenAt = candidate.owedAt ?? now
+    tables.owed.hide(taskId, hiddenAt, { now, next: nextHiddenCheck(hiddenAt, now) })
   }
+  if (taken.isTaken) detailReadAt.set(seq, readAt)
+  if (owedFor === NO_RESULT) {
+    const completedAt = typeof task.completedAt === 'number' ? task.completedAt : null
+    const next = nextResultCheck(debt?.attempts ?? 0, completedAt, now)
+    tables.owed.postpone(taskId, 'detail', { now, next }, NO_RESULT)
+  } else if (owedFor !== null) tables.owed.retryLater(taskId, 'detail', now, owedFor)
+  // A detail that shows what the mirror holds tells nothing of the list.
+  if (taken.isTaken) tables.setAside.resolve(taskId, now, outcome === 'unchanged' ? 'detail' : null)
+  if (taken.isOpen) {
+    const wait = openWait(tables.tasks.moments(seq), now, openEveryMs)
+    tables.owed.postpone(taskId, 'open', { now, next: now + wait }, null)
+  }
+  if (seen.add(seq)) writing.count('seen')
+  writing.count(outcome)
+  if (owedFor === null || owedFor === NO_RESULT) return outcome
+  return owedFor === LAGS ? 'behind' : 'unsettled'
+}
 
-  keepOwed({ taskId, reason, error, isOwedFromNow }: DetailStep & { kind: 'failed' }): DetailOutcome {
-    const { owed } = this.#writing.tables
-    if (isOwedFromNow) owed.owe(taskId, reason, this.#now)
-    owed.retryLater(taskId, reason, this.#now, error)
-    return 'failed'
-  }
-
-  #takeTask(step: DetailStep & { kind: 'found' }, known: KnownTask | undefined, task: Task): DetailOutcome {
-    const { tables, seen, detailReadAt, openEveryMs } = this.#writing
-    const { taskId, readAt, byHand = false } = step
-    const now = this.#now
-    const debt = tables.owed.find(taskId, 'detail')
-    const candidate = tables.owed.find(taskId, 'candidate')
-    const isListed = known !== undefined && seen.has(known.seq) && !detailReadAt.has(known.seq)
-    const taken = takeDetail(this.#writing, known, task, { readAt, now, byHand, isListed })
-    const { seq, outcome, owedFor } = taken
-    // The task is there, listed or not: `dropMetCandidates` tells which.
-    if (candidate !== undefined) {
-      const hiddenAt = candidate.owedAt ?? now
-      tables.owed.hide(taskId, hiddenAt, { now, next: nextHiddenCheck(hiddenAt, now) })
-    }
-    if (taken.isTaken) detailReadAt.set(seq, readAt)
-    if (owedFor === NO_RESULT) {
-      const completedAt = typeof task.completedAt === 'number' ? task.completedAt : null
-      const next = nextResultCheck(debt?.attempts ?? 0, completedAt, now)
-      tables.owed.postpone(taskId, 'detail', { now, next }, NO_RESULT)
-    } else if (owedFor !== null) tables.owed.retryLater(taskId, 'detail', now, owedFor)
-    // A detail that shows what the mirror holds tells nothing of the list.
-    if (taken.isTaken) tables.setAside.resolve(taskId, now, outcome === 'unchanged' ? 'detail' : null)
-    if (taken.isOpen) {
-      const wait = openWait(tables.tasks.moments(seq), now, openEveryMs)
-      tables.owed.postpone(taskId, 'open', { now, next: now + wait }, null)
-    }
-    if (seen.add(seq)) countOne(this.counts, 'seen')
-    countOne(this.counts, outcome)
-    if (owedFor === null || owedFor === NO_RESULT) return outcome
-    return owedFor === LAGS ? 'behind' : 'unsettled'
-  }
-
-  #setAside(taskId: string, { reason, message, raw, identity = raw }: AsideItem): DetailOutcome {
-    const { runId, tables } = this.#writing
-    const { owed } = tables
-    const now = this.#now
-    const item = { source: 'detail', skip: null, taskId, reason, message, raw, identity } as const
-    if (tables.setAside.add(item, runId, now)) countOne(this.counts, 'rejected')
-    owed.retryLater(taskId, 'detail', now, SET_ASIDE)
-    // This does not say whether the task was deleted.
-    owed.retryLater(taskId, 'candidate', now, SET_ASIDE)
-    owed.retryLater(taskId, 'deleted', now, reason)
-    owed.postpone(taskId, 'open', { now, next: now + 3_600_000 }, reason)
-    return 'set-aside'
-  }
+function setAside(
+  writing: Writing,
+  taskId: string,
+  { reason, message, raw, identity = raw }: AsideItem,
+  now: number,
+): DetailOutcome {
+  const { owed } = writing.tables
+  writing.setAside({ source: 'detail', skip: null, taskId, reason, message, raw, identity }, now)
+  owed.retryLater(taskId, 'detail', now, SET_ASIDE)
+  // This does not say whether the task was deleted.
+  owed.retryLater(taskId, 'candidate', now, SET_ASIDE)
+  owed.retryLater(taskId, 'deleted', now, reason)
+  owed.postpone(taskId, 'open', { now, next: now + 3_600_000 }, reason)
+  return 'set-aside'
 }
 
 /** `held`: parsed answers by their handle. */
 export function detailIntake(writing: Writing, held: Map<number, Detail>) {
-  const { tables, runId } = writing
+  const { tables } = writing
   let handles = 0
 
   function letGo(handle: number): Detail {
@@ -190,15 +189,13 @@ export function detailIntake(writing: Writing, held: Map<number, Detail>) {
 
     /** Commits a batch of answers in one transaction, in the order given. */
     takeDetails(steps: DetailStep[], now: number): DetailTaken[] {
-      const batch = new DetailBatch(writing, steps.length, now)
       const outcomeOf = (step: DetailStep): DetailOutcome => {
-        if (step.kind === 'found') return batch.takeFound(step, letGo(step.handle))
-        return step.kind === 'absent' ? batch.markDeleted(step.taskId) : batch.keepOwed(step)
+        if (step.kind === 'found') return takeFound(writing, step, letGo(step.handle), now)
+        return step.kind === 'absent' ? markDeleted(writing, step.taskId, now) : keepOwed(writing, step, now)
       }
       return writing.commit(() => {
-        const taken = steps.map((step) => ({ taskId: step.taskId, outcome: outcomeOf(step) }))
-        writing.runs.count(runId, batch.counts)
-        return taken
+        writing.count('details', steps.length)
+        return steps.map((step) => ({ taskId: step.taskId, outcome: outcomeOf(step) }))
       })
     },
 

@@ -4,7 +4,6 @@ import { canHaveMore, type Forms } from '../../mirror/forms/forms.ts'
 import { taskText } from '../../mirror/shape.ts'
 import { storedJson } from '../../mirror/stored-json.ts'
 import type { OwedTable } from '../../mirror/tables/owed.ts'
-import type { RunCounts } from '../../mirror/tables/runs.ts'
 import type { SetAsideTable } from '../../mirror/tables/set-aside.ts'
 import type { KnownTask, TaskTable } from '../../mirror/tables/tasks.ts'
 import type { JsonObject, Task, TaskRow } from '../../task.ts'
@@ -90,10 +89,6 @@ export function noteOwed({ tables, rules }: Intake, task: Task, now: number): vo
 }
 
 export type ListedOutcome = 'inserted' | 'updated' | 'unchanged' | 'restored'
-
-export function countOne(counts: Partial<RunCounts>, what: keyof RunCounts): void {
-  counts[what] = (counts[what] ?? 0) + 1
-}
 
 /** The task that a stored row stands for. */
 export function storedTask(row: TaskRow): Task {

@@ -11,7 +11,7 @@ import {
 import type { WalkRow } from '../../mirror/tables/walks.ts'
 import { type PageItem, readItemText } from '../../service/decode/wire.ts'
 import type { Task } from '../../task.ts'
-import { countOne, isAnother } from './intake.ts'
+import { isAnother } from './intake.ts'
 import { prepareTask } from './prepare.ts'
 import { takeDetail } from './take-detail.ts'
 import { takeListed } from './take-listed.ts'
@@ -36,7 +36,7 @@ export function settleByWalk(writing: Writing, { id: walkId, startedAt }: WalkRo
 }
 
 export function replayIntake(writing: Writing) {
-  const { db, tables, runs, runId } = writing
+  const { db, tables } = writing
 
   /** Null where the text is no task that this item may stand for. */
   function readTask(item: WaitingItem): Task | null {
@@ -71,9 +71,8 @@ export function replayIntake(writing: Writing) {
       listed !== null
         ? takeListed(writing, known, listed, times)
         : takeDetail(writing, known, task, { ...times, byHand: false, isListed: false })
-    const counts = { seen: 1 }
-    countOne(counts, outcome)
-    runs.count(runId, counts)
+    writing.count('seen')
+    writing.count(outcome)
     return true
   }
 

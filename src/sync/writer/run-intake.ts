@@ -1,9 +1,14 @@
-// The run on the writing side: what it begins with, and what it writes down of itself.
+// The run on the writing side: what it begins with, and what it writes down of itself; and its walks, from beginning to
+// verdict: what is recorded of each, by its evidence, and what it did not meet.
 import { ageOf } from '../../clock.ts'
+import { MirrorError } from '../../errors.ts'
+import { Met } from '../../mirror/tables/evidence.ts'
 import { believedFacts, type Facts, writeFacts } from '../../mirror/tables/facts.ts'
 import type { RunCounts, RunEnd } from '../../mirror/tables/runs.ts'
 import { haveUnreadChanged, type SetAside } from '../../mirror/tables/set-aside.ts'
-import type { WalkRow } from '../../mirror/tables/walks.ts'
+import type { WalkEnd, WalkKind, WalkRow } from '../../mirror/tables/walks.ts'
+import { Unproven } from '../../proof/judge.ts'
+import { settleByWalk } from './replay-intake.ts'
 import type { Writing } from './writing.ts'
 
 export interface Opened {
@@ -23,7 +28,7 @@ export interface Opened {
 /** `now`: when the run began, epoch ms; `settleMs`: see `WritingOptions`. */
 export function runIntake(writing: Writing, { now: begun, settleMs }: { now: number; settleMs: number }) {
   const { db, runId, runs, walks, commit, earlierMoment } = writing
-  const { tasks, owed, setAside } = writing.tables
+  const { tasks, owed } = writing.tables
 
   return {
     opened(): Opened {
@@ -45,10 +50,7 @@ export function runIntake(writing: Writing, { now: begun, settleMs }: { now: num
       writing.renewRules()
     },
 
-    setAsideItem: (item: SetAside, now: number): void =>
-      commit(() => {
-        if (setAside.add(item, runId, now)) runs.count(runId, { rejected: 1 })
-      }),
+    setAsideItem: (item: SetAside, now: number): void => commit(() => writing.setAside(item, now)),
 
     haveUnreadChanged: (from: number, since: number): boolean =>
       haveUnreadChanged(db, { from, since, lastFull: walks.lastFull('complete')?.finishedAt ?? null }),
@@ -57,4 +59,90 @@ export function runIntake(writing: Writing, { now: begun, settleMs }: { now: num
     setPlan: (steps: string[]): void => commit(() => runs.setPlan(runId, steps)),
     endRun: (run: RunEnd, now: number): void => commit(() => runs.end(runId, run, now)),
   }
+}
+
+export interface WalkEnded extends WalkEnd {
+  walkId: number
+  /** What the kernel of proof was told since the last step, as JSON text. */
+  evidence: string
+  facts: Facts
+  /** Rows that the walk did not meet become candidates, and set-aside items are settled: complete full walks only. */
+  candidates: boolean
+  now: number
+}
+
+export function walkIntake(writing: Writing) {
+  const { runId, walks, evidence } = writing
+  const { tasks, owed } = writing.tables
+
+  /** Judges the evidence: no other code is believed where it says `complete`. In words why it is not; null if it is. */
+  function seal(walkId: number): string | null {
+    try {
+      evidence.seal(walkId)
+      return null
+    } catch (error) {
+      if (error instanceof Unproven) return error.message
+      throw error
+    }
+  }
+
+  /** Owes a look-up by id of what the walk did not meet, though it was there when the walk began. Returns how many. */
+  function oweMissing(walkId: number, now: number): number {
+    let found = 0
+    for (const seq of writing.marks(walkId).missing()) {
+      // A detail that this run took in has answered for the task already.
+      const live = writing.detailReadAt.has(seq) ? undefined : tasks.liveIdOf(seq)
+      if (live === undefined) continue
+      owed.owe(live, 'candidate', now)
+      found += 1
+    }
+    return found
+  }
+
+  return {
+    beginWalk(kind: WalkKind, range: { since: number | null; until: number | null }, now: number): number {
+      return writing.commit(() => {
+        const walkId = walks.begin(
+          { runId, kind, rangeSince: range.since, rangeUntil: range.until, maxSeqAtStart: tasks.highestSeq() },
+          now,
+        )
+        // Tasks of another account may replace the mirror's.
+        if (writing.rules.acceptOthers) evidence.disown()
+        // Only a full walk is ever resumed, and only the latest.
+        evidence.forget(kind === 'full' ? walkId : (walks.interrupted()?.id ?? null))
+        writing.mend()
+        return walkId
+      })
+    },
+
+    /** Ends a walk, owes what it did not meet and returns how many; throws `bug` if complete without evidence. */
+    endWalk(ended: WalkEnded): number {
+      const { walkId, now } = ended
+      writing.throwBroken()
+      const done = writing.commit(() => {
+        walks.end(walkId, ended, now)
+        evidence.add(walkId, ended.evidence, new Met())
+        const unproven = ended.verdict === 'complete' ? seal(walkId) : null
+        if (unproven === null) {
+          writeFacts(writing.db, ended.facts, now)
+          if (!ended.candidates) return { unproven, candidates: 0 }
+          settleByWalk(writing, walks.get(walkId) as WalkRow, now)
+          return { unproven, candidates: oweMissing(walkId, now) }
+        }
+        walks.end(walkId, { verdict: 'partial', reason: 'not-proven', ordering: null }, now)
+        return { unproven, candidates: 0 }
+      })
+      if (done.unproven !== null) throw notProven(walkId, done.unproven)
+      return done.candidates
+    },
+
+    walk: (walkId: number): WalkRow | null => walks.get(walkId),
+    lastFull: (): WalkRow | null => walks.lastFull(),
+  }
+}
+
+function notProven(walkId: number, why: string): MirrorError {
+  return new MirrorError('bug', `Walk ${walkId} was to be called complete, which its evidence does not show: ${why}`, {
+    hint: 'It is written down as partial; the next run walks again. Unless somebody has changed the mirror, please report it.',
+  })
 }

@@ -14,12 +14,9 @@ import { walBytes } from '../../mirror/wal.ts'
 import type { Detail } from '../../service/decode/wire.ts'
 import { detailIntake } from './details-intake.ts'
 import { formIntake } from './form-intake.ts'
-import { heldTasks } from './held-tasks.ts'
-import { openDue } from './open-due.ts'
-import { owedWork } from './owed-work.ts'
 import { replayIntake } from './replay-intake.ts'
-import { runIntake } from './run-intake.ts'
-import { walkIntake } from './walk-intake.ts'
+import { runIntake, walkIntake } from './run-intake.ts'
+import { wantedTasks } from './wanted-tasks.ts'
 import { windowIntake } from './windows.ts'
 import { Writing, type WritingOptions } from './writing.ts'
 
@@ -70,9 +67,7 @@ export function beginSession(db: Db, options: SessionOptions, lock: Lock) {
     ...detailIntake(writing, details),
     ...formIntake(writing, details),
     ...replayIntake(writing),
-    ...openDue(writing),
-    ...owedWork(writing),
-    ...heldTasks(writing),
+    ...wantedTasks(writing),
 
     /** Commits the windows that were taken in; throws why they could not be committed, unless a call has told it. */
     flush: writing.flush,

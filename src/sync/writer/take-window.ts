@@ -2,15 +2,21 @@
 import { rowOf } from '../../mirror/row-bytes.ts'
 import { Met } from '../../mirror/tables/evidence.ts'
 import type { Marks } from '../../mirror/tables/marks.ts'
-import type { RunCounts } from '../../mirror/tables/runs.ts'
 import type { KnownTask } from '../../mirror/tables/tasks.ts'
 import type { WalkProgress } from '../../mirror/tables/walks.ts'
 import type { UnfitItem } from '../../service/decode/wire.ts'
-import { anotherTask, countOne, isAnother } from './intake.ts'
-import { listedHash, listedTask } from './prepare.ts'
+import { anotherTask, isAnother } from './intake.ts'
+import { type HashedWindow, listedHash, listedTask } from './prepare.ts'
 import { type ListedTask, takeListed } from './take-listed.ts'
-import type { HeldWindow } from './window-reads.ts'
 import type { Writing } from './writing.ts'
+
+export interface HeldWindow {
+  window: HashedWindow
+  unfit: Map<number, UnfitItem>
+  known: (KnownTask | undefined)[]
+  /** How many pieces of work there had been when `known` was looked up. */
+  viewedAt: number
+}
 
 export interface TakeIn {
   handle: number
@@ -36,7 +42,6 @@ export class WindowTaking {
   readonly #marks: Marks | null
   /** Rows that were marked for the first time. */
   readonly #met = new Met()
-  readonly #counts: Partial<RunCounts> = { windows: 1 }
 
   constructor(writing: Writing, holding: HeldWindow, step: TakeIn) {
     this.#writing = writing
@@ -61,7 +66,7 @@ export class WindowTaking {
       this.#writing.walks.progress(walkId, progress, this.newlyMet, this.#step)
       this.#writing.evidence.add(walkId, progress.evidence, this.#met)
     }
-    this.#writing.runs.count(this.#writing.runId, this.#counts)
+    this.#writing.count('windows')
   }
 
   #takeItem(id: string, index: number, hasChanged: (id: string) => boolean): void {
@@ -85,7 +90,7 @@ export class WindowTaking {
 
   /** An item that is set aside counts as met: at its place, and as the row that the mirror may hold of it. */
   #takeUnfit(item: UnfitItem, identity: string, index: number): void {
-    const { tables, unfitMet, runId } = this.#writing
+    const { tables, unfitMet } = this.#writing
     const { skip, now } = this.#step
     const { taskId, reason, message, raw } = item
     if (this.#marks !== null) {
@@ -98,7 +103,7 @@ export class WindowTaking {
     if (taskId === null && !this.#isNamed && this.#isSharedAt(skip + index)) return
     const known = taskId === null ? { identity } : {}
     const added = { source: 'list' as const, skip: skip + index, taskId, reason, message, raw, ...known }
-    if (tables.setAside.add(added, runId, now)) countOne(this.#counts, 'rejected')
+    this.#writing.setAside(added, now)
   }
 
   /** Whether the window before shows this place, too; not where a place that cannot be read lies in between. */
@@ -113,13 +118,12 @@ export class WindowTaking {
     known: KnownTask | undefined,
     place: number,
   ): { seq: number; isChanged: boolean; showsLess: boolean } {
-    const { tables, runId, seen, detailReadAt } = this.#writing
+    const { tables, seen, detailReadAt } = this.#writing
     const { readAt, now } = this.#step
     if (known?.isListedSo === false) {
       const shown = rowOf(listed.bytes)
       if (isAnother(this.#writing, known, shown)) {
-        if (tables.setAside.add({ source: 'list', skip: place, ...anotherTask(shown) }, runId, now))
-          countOne(this.#counts, 'rejected')
+        this.#writing.setAside({ source: 'list', skip: place, ...anotherTask(shown) }, now)
         // An item that is set aside counts as met.
         seen.add(known.seq)
         return { seq: known.seq, isChanged: false, showsLess: false }
@@ -134,8 +138,8 @@ export class WindowTaking {
       ? { seq: known.seq, outcome: 'unchanged' as const, showsLess: false }
       : takeListed(this.#writing, known, listed, this.#step)
     const first = seen.add(seq)
-    if (first) countOne(this.#counts, 'seen')
-    if (first || outcome !== 'unchanged') countOne(this.#counts, outcome)
+    if (first) this.#writing.count('seen')
+    if (first || outcome !== 'unchanged') this.#writing.count(outcome)
     if (outcome !== 'unchanged') tables.setAside.resolve(listed.id, now)
     return { seq, isChanged: outcome === 'inserted' || outcome === 'updated', showsLess }
   }

@@ -3,10 +3,8 @@
 // brought up to date here. Knows no tables.
 import type { Moment } from '../../task.ts'
 import { type PreparedWindow, type Summary, summaryOf, withHashes } from './prepare.ts'
-import { type LookedUpAt, RecentlyTaken } from './recently-taken.ts'
 import type { TakeIn } from './take-window.ts'
-import type { KnownState } from './window-reads.ts'
-import type { Looked, TakenIn, Viewed } from './windows.ts'
+import type { KnownState, Looked, TakenIn, Viewed } from './windows.ts'
 import type { ParsedList } from './writing.ts'
 
 /** Calls a method of the session in the writer thread; calls keep their order. `transfer` is given away. */
@@ -37,7 +35,7 @@ export function isWindowCall(name: string): name is Exclude<keyof WindowRelay, '
 }
 
 /** The first error of calls that nobody waits for: told once, to whoever asks next. */
-class LateError {
+export class LateError {
   #failed: { error: unknown } | null = null
 
   note(done: Promise<unknown>): void {
@@ -64,6 +62,58 @@ class LateError {
   }
 }
 
+/** A look-up for a walk, made when `after` windows had been taken in. */
+interface LookedUpAt {
+  walkId: number
+  after: number
+}
+
+/**
+ * What a walk has taken in since windows were looked up: brings an answer of the writer up to date, so that it need not
+ * be asked for again. Holds the ids of no more windows than that takes.
+ */
+export class RecentlyTaken {
+  #count = 0
+  #walkId: number | null = null
+  /** Which window brought an id last, of the windows that still matter. */
+  readonly #takenAt = new Map<string, number>()
+  readonly #windows: { number: number; ids: string[] }[] = []
+
+  /** How many windows walks have taken in so far. */
+  get count(): number {
+    return this.#count
+  }
+
+  /** Forgets what earlier walks took in: it is of no use to this one. */
+  add(walkId: number, ids: string[]): void {
+    if (walkId !== this.#walkId) {
+      this.#takenAt.clear()
+      this.#windows.length = 0
+      this.#walkId = walkId
+    }
+    for (const id of ids) this.#takenAt.set(id, this.#count)
+    this.#windows.push({ number: this.#count, ids })
+    this.#count += 1
+  }
+
+  /** Sets `met` to 1, by index, for those of `ids` that the walk has taken in since they were looked up. */
+  bringUpToDate(met: Uint8Array, ids: readonly string[], { walkId, after }: LookedUpAt): void {
+    if (walkId !== this.#walkId || after === this.#count) return
+    ids.forEach((id, index) => {
+      if ((this.#takenAt.get(id) ?? -1) >= after) met[index] = 1
+    })
+  }
+
+  /** All look-ups that still matter were made when `after` windows or more had been taken in. */
+  forgetBefore(after: number): void {
+    const windows = this.#windows
+    for (let oldest = windows[0]; oldest !== undefined && oldest.number < after; oldest = windows[0]) {
+      for (const id of oldest.ids) if (this.#takenAt.get(id) === oldest.number) this.#takenAt.delete(id)
+      windows.shift()
+    }
+  }
+}
+
 export class WindowRelay {
   readonly #callWriter: Call
   readonly #prepare: Prepare
@@ -79,17 +129,15 @@ export class WindowRelay {
   #lastPrepared: Promise<unknown> = Promise.resolve()
   #lastTaken: Promise<unknown> = Promise.resolve()
 
-  /** `prepare` is never called twice at once. */
+  /** `prepare` is called for one window at a time, looks aside. */
   constructor(callWriter: Call, prepare: Prepare) {
     this.#callWriter = callWriter
     this.#prepare = prepare
   }
 
-  async parseList(raw: Uint8Array): Promise<ParsedList> {
-    // One after another: two at once would both be late.
-    const prepared = this.#lastPrepared.then(() => this.#prepare(raw))
-    this.#lastPrepared = prepared.catch(() => undefined)
-    const window = await prepared
+  /** `isLook`: at a few items, soon made ready; it waits for no window. */
+  async parseList(raw: Uint8Array, isLook = false): Promise<ParsedList> {
+    const window = await (isLook ? this.#prepare(raw) : this.#prepareInTurn(raw))
     this.#handles += 1
     const handle = this.#handles
     if (window === null) {
@@ -173,6 +221,13 @@ export class WindowRelay {
     this.#current = null
     for (const window of this.#held.values()) window.asked = null
     this.#late.throw()
+  }
+
+  /** One after another: two at once would both be late. */
+  #prepareInTurn(raw: Uint8Array): ReturnType<Prepare> {
+    const prepared = this.#lastPrepared.then(() => this.#prepare(raw))
+    this.#lastPrepared = prepared.catch(() => undefined)
+    return prepared
   }
 
   async #call(...given: Parameters<Call>): Promise<unknown> {

@@ -1,10 +1,17 @@
-// Windows on the writing side: looked up with the walk's marks, taken in with all that describes them. No network.
-import { rowOf } from '../../mirror/row-bytes.ts'
+// Windows on the writing side: held from when they have come until they are taken in or dropped; looked up with the
+// walk's marks, taken in with all that describes them. No network.
+import { boundValues, rowOf } from '../../mirror/row-bytes.ts'
 import { Met } from '../../mirror/tables/evidence.ts'
+import { placesOf } from '../../mirror/tables/tasks.ts'
+import type { WalkKind } from '../../mirror/tables/walks.ts'
+import { TASK_COLUMNS } from '../../task/columns.ts'
 import type { Moment } from '../../task.ts'
 import { isOther } from '../identity.ts'
+import { comparedOf, fewOf, itemOf } from './form-sample.ts'
+import { storedTask } from './intake.ts'
 import {
   type HashedWindow,
+  listedHash,
   listedTask,
   type PreparedWindow,
   prepareWindow,
@@ -13,8 +20,7 @@ import {
   summaryOf,
   withHashes,
 } from './prepare.ts'
-import { type TakeIn, WindowTaking } from './take-window.ts'
-import { finder, type HeldWindow, windowReads } from './window-reads.ts'
+import { type HeldWindow, type TakeIn, WindowTaking } from './take-window.ts'
 import type { Writing } from './writing.ts'
 
 /** What the mirror says of the items of a window, by index. */
@@ -33,6 +39,23 @@ export interface Viewed extends Looked {
   unknown: number
 }
 
+/** What the mirror holds of the items of a window, by index. */
+export interface KnownState {
+  /** Seqs of live tasks; 0 where it holds none. */
+  seqs: Float64Array
+  /** 1 where the list shows the task as it did last. */
+  isAsBefore: Uint8Array
+  /** When the read began that brought what the mirror holds of the task, epoch ms; 0 where it holds none. */
+  readAt: Float64Array
+}
+
+/** Integers of the items of a window, by index; NaN where an item has none. Epoch ms. */
+export interface WindowMoments {
+  timeframe: Float64Array
+  createdAt: Float64Array
+  completedAt: Float64Array
+}
+
 /** More than are usually looked up ahead of being taken in; a window looked up before these is looked up again. */
 const RECENT = 16
 
@@ -43,12 +66,25 @@ export interface TakenIn {
 
 export function windowIntake(writing: Writing) {
   const held = new Map<number, HeldWindow>()
-  const find = finder(writing)
   /** The windows taken in last. */
   const recent: { piece: number; ids: ReadonlySet<string> }[] = []
 
+  // One read transaction for a window: taking SQLite's read lock anew for every id costs as much as the look-up.
+  const findAll = writing.db.transaction(({ window, unfit }: HeldWindow) =>
+    window.ids.map((id, index) =>
+      unfit.has(index) ? undefined : writing.tables.tasks.find(id, listedHash(window, index)),
+    ),
+  )
+
   function keep(handle: number, window: HashedWindow): void {
     held.set(handle, { window, unfit: new Map(window.unfit), known: [], viewedAt: -1 })
+  }
+
+  /** What the mirror holds now of a window's items, by index: looked up again if there was work since the last time. */
+  function find(holding: HeldWindow): HeldWindow['known'] {
+    if (holding.viewedAt !== writing.pieces()) holding.known = findAll(holding)
+    holding.viewedAt = writing.pieces()
+    return holding.known
   }
 
   /** What the mirror and the marks of `walkId` say of the items of a window, as they are now. */
@@ -102,6 +138,75 @@ export function windowIntake(writing: Writing) {
       if (holding !== undefined) release(holding.window.rows)
       held.delete(handle)
     },
+  }
+}
+
+/** What windows show that are not taken in yet, and what the mirror holds of them. */
+function windowReads(
+  writing: Writing,
+  held: ReadonlyMap<number, HeldWindow>,
+  find: (holding: HeldWindow) => HeldWindow['known'],
+) {
+  const { tasks } = writing.tables
+
+  return {
+    knownState(handle: number): KnownState {
+      const known = find(held.get(handle) as HeldWindow).map((row) => (row?.deletedAt === null ? row : undefined))
+      return {
+        seqs: Float64Array.from(known, (row) => row?.seq ?? 0),
+        isAsBefore: Uint8Array.from(known, (row) => (row?.isListedSo === true ? 1 : 0)),
+        readAt: Float64Array.from(known, (row) => row?.readAt ?? 0),
+      }
+    },
+
+    /** Chooses a few tasks of a window to be compared with their details; returns their ids. */
+    compareListed(handle: number): string[] {
+      const { window, unfit } = held.get(handle) as HeldWindow
+      const listed = window.ids.flatMap((_, index) => (unfit.has(index) ? [] : listedTask(window, index)))
+      writing.compared.clear()
+      for (const task of fewOf(listed)) writing.compared.set(task.id, comparedOf(itemOf(task, 0)))
+      return [...writing.compared.keys()]
+    },
+
+    /** Notes a window's items whose tasks are being compared, only those of `ids` where given; returns their ids. */
+    noteListed(handle: number, ids: string[] | null = null): string[] {
+      const { window, unfit } = held.get(handle) as HeldWindow
+      return window.ids.filter((id, index) => {
+        if (ids?.includes(id) === false) return false
+        const forms = unfit.has(index) ? undefined : writing.compared.get(id)
+        if (forms === undefined || forms.listed.length > 1) return false
+        forms.listed.push(storedTask(rowOf(listedTask(window, index).bytes)))
+        return true
+      })
+    },
+
+    /** The moments that a window shows of its tasks. */
+    taskMoments(handle: number): WindowMoments {
+      const { window, unfit } = held.get(handle) as HeldWindow
+      const rows = window.ids.map((_, index) => (unfit.has(index) ? [] : boundValues(listedTask(window, index).bytes)))
+      const integers = (column: (typeof TASK_COLUMNS)[number]) => {
+        const place = TASK_COLUMNS.indexOf(column)
+        return Float64Array.from(rows, (row) => (row[place] == null ? Number.NaN : Number(row[place])))
+      }
+      return {
+        timeframe: integers('timeframe'),
+        createdAt: integers('created_at'),
+        completedAt: integers('completed_at'),
+      }
+    },
+
+    /**
+     * The highest seq from before any walk took in anything, since the last complete one before `walkId` (of `kind`,
+     * where given). What walks met since stands at the front of the list like what they did not meet.
+     */
+    certainSeq: (walkId: number, kind: WalkKind | null = null): number =>
+      writing.walks.seqAfterComplete(walkId, kind) ?? Number.MAX_SAFE_INTEGER,
+
+    /** Where rows stand by createdAt among all that the mirror holds, newest first. */
+    placesOf: (seqs: number[]): number[] => placesOf(writing.db, seqs),
+
+    /** The seq of the live task created last before `bound`, epoch ms; null where there is none. */
+    newestSeq: (bound: number): number | null => tasks.newestSeq(bound) ?? null,
   }
 }
 

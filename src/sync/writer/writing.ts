@@ -5,8 +5,8 @@ import { type EvidenceTable, evidenceTable } from '../../mirror/tables/evidence.
 import { formsOf, readFacts, writeFacts } from '../../mirror/tables/facts.ts'
 import { Bits, type Marks, openMarks } from '../../mirror/tables/marks.ts'
 import { OwedTable } from '../../mirror/tables/owed.ts'
-import { type RunTable, runTable } from '../../mirror/tables/runs.ts'
-import { setAsideTable } from '../../mirror/tables/set-aside.ts'
+import { type RunCounts, type RunTable, runTable } from '../../mirror/tables/runs.ts'
+import { type SetAside, setAsideTable } from '../../mirror/tables/set-aside.ts'
 import { TaskTable } from '../../mirror/tables/tasks.ts'
 import { type WalkTable, walkTable } from '../../mirror/tables/walks.ts'
 import type { Decoded } from '../../service/service.ts'
@@ -70,6 +70,8 @@ export class Writing implements Intake {
   readonly flush: Commits['flush']
   /** How much work there has been: pieces given to `commit` and `gather`. */
   readonly pieces: Commits['count']
+  /** What the present piece of work has counted. */
+  #counts: Partial<RunCounts> = {}
   #marks: { walkId: number; of: Marks } | null = null
   #broken: { error: unknown } | null = null
 
@@ -87,8 +89,8 @@ export class Writing implements Intake {
     this.runs = runTable(db)
     const onRollback = (error: unknown) => this.#rolledBack(error)
     const commits = new Commits(db, path, options.gathering, { beforeCommit, onRollback })
-    this.commit = (work) => commits.commit(work)
-    this.gather = (work) => commits.gather(work)
+    this.commit = (work) => commits.commit(() => this.#counting(work))
+    this.gather = (work) => commits.gather(() => this.#counting(work))
     this.flush = () => commits.flush()
     this.pieces = () => commits.count()
     this.earlierMoment = this.runs.lastMoment()
@@ -98,6 +100,16 @@ export class Writing implements Intake {
     })
     this.rules = { finalStatuses: new Set(finalStatuses), asksDetails, acceptOthers, ...formRules(db) }
     this.openEveryMs = options.openEveryMs
+  }
+
+  /** Counts for the run's row, which is written at the end of the present piece of work. */
+  count(what: keyof RunCounts, more = 1): void {
+    this.#counts[what] = (this.#counts[what] ?? 0) + more
+  }
+
+  /** Call in a transaction. */
+  setAside(item: SetAside, now: number): void {
+    if (this.tables.setAside.add(item, this.runId, now)) this.count('rejected')
   }
 
   /** Call it where facts have changed. */
@@ -121,6 +133,13 @@ export class Writing implements Intake {
   /** Another walk begins, which does not rest on what was rolled back. */
   mend(): void {
     this.#broken = null
+  }
+
+  #counting<T>(work: () => T): T {
+    this.#counts = {}
+    const result = work()
+    if (Object.keys(this.#counts).length > 0) this.runs.count(this.runId, this.#counts)
+    return result
   }
 
   /** Reads again what is kept in memory beside the mirror. */
