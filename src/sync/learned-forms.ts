@@ -31,15 +31,12 @@ export function learnedBy(
   }
   const told = [...new Set([...(before.signs ?? []), ...signs])].slice(0, MOST_SIGNS)
   const isCounted = isTold && final + open + unfinished > 0
-  const facts: Facts = {
+  return {
     forms_compared: isCounted
       ? { at, final: before.final + final, open: before.open + open, longest, signs: told }
       : known.forms_compared,
     ...fieldFacts(forms, known),
   }
-  if (forms.summary.length > 0) facts.list_whole = false
-  else if (final > 0 && known.list_whole === undefined) facts.list_whole = true
-  return facts
 }
 
 /** Fields in which the list is a summary, or uneven. The next sync looks for rows that owe a detail because of them. */

@@ -1,6 +1,5 @@
 // What a comparison of list and details adds to what is known of the service.
 import { expect, test } from 'vitest'
-import type { Facts } from '../../src/mirror/tables/facts.ts'
 import { fieldFacts, learnedBy } from '../../src/sync/learned-forms.ts'
 
 const NO_FORMS = { summary: [], uneven: [] }
@@ -16,7 +15,6 @@ test('comparisons are counted up, with the longest bodies that were compared, an
   const shown = { ...NOTHING, final: 1, open: 1, bodies, signs: ['cut', 'truncated'] }
   expect(learnedBy(shown, { forms_compared: BEFORE })).toEqual({
     forms_compared: { at: 9, final: 3, open: 2, longest: { result: 70, data: 90 }, signs: ['cut', 'truncated'] },
-    list_whole: true,
   })
   expect(learnedBy(shown, {}).forms_compared).toMatchObject({ final: 1, open: 1, longest: { result: 70, data: 90 } })
   const many = Array.from({ length: 40 }, (_, n) => `${n}`)
@@ -30,18 +28,8 @@ test.each([
   expect(learnedBy({ ...NOTHING, ...more }, { forms_compared: BEFORE }).forms_compared).toBe(BEFORE)
 })
 
-test('that no final task had a result is a comparison, and tells nothing of the list', () => {
-  const { forms_compared: compared, list_whole: isWhole } = learnedBy({ ...NOTHING, unfinished: 3 }, {})
-  expect({ compared, isWhole }).toMatchObject({ compared: { at: 9, final: 0, open: 0 }, isWhole: undefined })
-})
-
-test.each<[string, boolean | undefined, object, Facts]>([
-  ['whole, as one final task shows', true, { final: 1 }, {}],
-  ['not known by open tasks alone', undefined, { open: 1 }, {}],
-  ['as it was known to be, where nothing is missing', undefined, { final: 1 }, { list_whole: false }],
-  ['not whole, where a field is missing', false, { final: 1, forms: { summary: [CUT], uneven: [] } }, {}],
-])('the list is %s', (_, isWhole, more, known) => {
-  expect(learnedBy({ ...NOTHING, ...more }, known).list_whole).toBe(isWhole)
+test('that no final task had a result is a comparison of none', () => {
+  expect(learnedBy({ ...NOTHING, unfinished: 3 }, {})).toMatchObject({ forms_compared: { at: 9, final: 0, open: 0 } })
 })
 
 test('only fields that were not known before have all rows looked through again', () => {

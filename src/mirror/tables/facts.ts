@@ -51,8 +51,6 @@ export interface Facts {
   open_in_front?: boolean
   /** A final task was seen in front of an open one: open tasks do not all stand in front. */
   final_in_front?: boolean
-  /** Whether listed items carry everything the detail carries. */
-  list_whole?: boolean
   /** Fields of which details hold more than the list. */
   summary_fields?: SummaryField[]
   /** Fields that differ between list and detail, or from read to read, without a change of the task. */

@@ -167,12 +167,11 @@ const UNASKED: DetailFindings = {
 }
 
 /** What a handful of windows proves; order and frontier are left to complete walks. */
-function provenFacts(run: Run, cap: Cap, total: Total, { listWhole, forms }: DetailFindings): Facts {
+function provenFacts(run: Run, cap: Cap, total: Total, { forms }: DetailFindings): Facts {
   const facts: Facts = {}
   if (cap.kind === 'count') facts.page_cap = cap.items as number
   if (cap.kind === 'none') facts.page_cap = undefined
   if (cap.kind === 'filtered') facts.filtered_pages = true
-  if (typeof listWhole.value === 'boolean') facts.list_whole = listWhole.value
   Object.assign(facts, fieldFacts(forms ?? formsOf(run.facts), run.facts))
   // Walks keep a known total in step with what the mirror has taken in: a newer one would mislead them.
   if (total.total !== null && total.lastId !== null && run.facts.total === undefined) {
