@@ -18,16 +18,16 @@ type DifferenceKind =
   /** A null in `part` that `whole` lacks: it tells nothing. */
   | 'extra-null'
   | 'changed'
+  /** `part` has another string or list that is shorter than in `whole`, or a string in the place of another value. */
+  | 'shorter'
+  /** `whole` has only the beginning of the text that `part` has there. */
+  | 'longer'
 
 export interface FormDifference {
   path: FieldPath
   kind: DifferenceKind
   /** Bytes of what `part` has there. */
   size: number
-  /** `part` has a string or list there that is shorter than in `whole`, or a string in the place of another value. */
-  isShorter: boolean
-  /** `whole` has only the beginning of the text that `part` has there. */
-  isLonger: boolean
 }
 
 /** Most names in a path; a difference further down counts as one of the last name's value. */
@@ -76,7 +76,7 @@ function compareMember(part: JsonObject, whole: JsonObject, name: string, above:
   const path = [...above, name]
   const left = Object.hasOwn(part, name) ? part[name]! : undefined
   const right = Object.hasOwn(whole, name) ? whole[name]! : undefined
-  if (left === undefined) return [{ path, kind: 'absent', size: 0, isShorter: false, isLonger: false }]
+  if (left === undefined) return [{ path, kind: 'absent', size: 0 }]
   if (right === undefined) return [difference(path, left === null ? 'extra-null' : 'extra', left)]
   return compareValues(left, right, path)
 }
@@ -97,11 +97,13 @@ function compareValues(part: JsonValue, whole: JsonValue, path: FieldPath): Form
     return [difference(path, 'cut', part)]
   if (canonicalText(part) === canonicalText(whole)) return []
   if (isSameNumber(part, whole)) return [difference(path, 'spelled', part)]
+  if (typeof part === 'string' && typeof whole === 'string' && isBeginning(whole, part))
+    return [difference(path, 'longer', part)]
   const isShorter =
-    (typeof part === 'string' && (typeof whole !== 'string' || part.length < whole.length)) ||
-    (Array.isArray(part) && Array.isArray(whole) && part.length < whole.length)
-  const isLonger = typeof part === 'string' && typeof whole === 'string' && isBeginning(whole, part)
-  return [{ ...difference(path, 'changed', part), isShorter: isShorter && !isLonger, isLonger }]
+    typeof part === 'string'
+      ? typeof whole !== 'string' || part.length < whole.length
+      : Array.isArray(part) && Array.isArray(whole) && part.length < whole.length
+  return [difference(path, isShorter ? 'shorter' : 'changed', part)]
 }
 
 function compareLists(part: JsonValue[], whole: JsonValue[], path: FieldPath): FormDifference[] {
@@ -112,9 +114,7 @@ function compareLists(part: JsonValue[], whole: JsonValue[], path: FieldPath): F
     for (const each of compareValues(element, whole[index]!, inside)) found.set(`${each.kind} ${each.path}`, each)
   }
   if (part.length < whole.length) {
-    if ([...found.values()].some(({ kind }) => !isLess(kind)))
-      return [{ ...difference(path, 'changed', part), isShorter: true }]
-    return [difference(path, 'cut', part)]
+    return [difference(path, [...found.values()].every(({ kind }) => isLess(kind)) ? 'cut' : 'shorter', part)]
   }
   return gathered(path, part, [...found.values()])
 }
@@ -129,8 +129,13 @@ export function isLess(kind: DifferenceKind): boolean {
   return kind === 'absent' || kind === 'cut'
 }
 
+/** Whether both have a value there, and neither is less of the other, or the other in another spelling. */
+export function isChange(kind: DifferenceKind): boolean {
+  return kind === 'changed' || kind === 'shorter' || kind === 'longer'
+}
+
 function difference(path: FieldPath, kind: DifferenceKind, part: JsonValue): FormDifference {
-  return { path, kind, size: bytesOfValue(part), isShorter: false, isLonger: false }
+  return { path, kind, size: bytesOfValue(part) }
 }
 
 /** Bytes of a string, or of the JSON text of anything else. */

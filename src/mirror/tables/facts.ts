@@ -56,16 +56,10 @@ export interface Facts {
   /** Fields that differ between list and detail, or from read to read, without a change of the task. */
   uneven_fields?: UnevenField[]
   /**
-   * When list and details were compared last, how many final and open tasks so far, the longest bodies of them, bytes,
-   * and what in them may say that the list shows less.
+   * When list and details were compared last, how many final and open tasks so far, and the most of each sign that the
+   * list shows less (form-sample.ts): bytes of the bodies, and 1 for all others.
    */
-  forms_compared?: {
-    at: number
-    final: number
-    open: number
-    longest: { result: number; data: number }
-    signs?: string[]
-  }
+  forms_compared?: { at: number; final: number; open: number; longest: Record<string, number> }
   /** Rows from this seq on have yet to be checked for details that are owed because of `summary_fields`. */
   summary_sweep?: number
   /** The service asked to be left alone until then. */

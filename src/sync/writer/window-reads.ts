@@ -3,7 +3,7 @@ import { boundValues, rowOf } from '../../mirror/row-bytes.ts'
 import type { KnownTask } from '../../mirror/tables/tasks.ts'
 import type { UnfitItem } from '../../service/decode/wire.ts'
 import { TASK_COLUMNS } from '../../task/columns.ts'
-import { comparedOf, fewOf, itemOf } from './form-sample.ts'
+import { comparedOf, FormSample } from './form-sample.ts'
 import { storedTask } from './intake.ts'
 import { type HashedWindow, listedHash, listedTask } from './prepare.ts'
 import type { Writing } from './writing.ts'
@@ -32,6 +32,8 @@ export interface HeldWindow {
   /** How many pieces of work there had been when `known` was looked up. */
   viewedAt: number
 }
+
+const NOTHING_KNOWN = { isChanged: false, showsLess: false, isHeldOtherwise: false }
 
 type Finder = (holding: HeldWindow) => (KnownTask | undefined)[]
 
@@ -62,12 +64,16 @@ export function windowReads(writing: Writing, held: ReadonlyMap<number, HeldWind
       }
     },
 
-    /** Chooses a few tasks of a window to be compared with their details; returns their ids. */
+    /** Chooses a few tasks of a window to be compared with their details, as if it were a list; returns their ids. */
     compareListed(handle: number): string[] {
       const { window, unfit } = held.get(handle) as HeldWindow
-      const listed = window.ids.flatMap((_, index) => (unfit.has(index) ? [] : listedTask(window, index)))
+      const sample = new FormSample({}, true, 0)
+      sample.enter(0, 'full')
+      for (const index of window.ids.keys())
+        if (!unfit.has(index)) sample.offer(listedTask(window, index), index, NOTHING_KNOWN)
+      sample.leave()
       writing.compared.clear()
-      for (const task of fewOf(listed)) writing.compared.set(task.id, comparedOf(itemOf(task, 0)))
+      for (const item of sample.items()) writing.compared.set(item.id, comparedOf(item))
       return [...writing.compared.keys()]
     },
 

@@ -84,11 +84,11 @@ export function windowIntake(writing: Writing) {
       const taking = new WindowTaking(writing, holding, step)
       const hasChanged = changedSince(holding.viewedAt, writing.pieces(), recent)
       writing.throwBroken()
-      writing.sample.enter(step.walkId, writing.walks.kindOf)
+      writing.sample?.enter(step.walkId, step.walkId === null ? null : writing.walks.kindOf(step.walkId))
       // If the set-aside store is full, this window is rolled back, and none before it.
       const inTransaction = holding.unfit.size === 0 ? writing.gather : writing.commit
       inTransaction(() => taking.take(hasChanged))
-      writing.sample.leave()
+      writing.sample?.leave()
       recent.push({ piece: writing.pieces(), ids: taking.ids })
       if (recent.length > RECENT) recent.shift()
       release(holding.window.rows)

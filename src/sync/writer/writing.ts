@@ -10,7 +10,7 @@ import { setAsideTable } from '../../mirror/tables/set-aside.ts'
 import { TaskTable } from '../../mirror/tables/tasks.ts'
 import { type WalkTable, walkTable } from '../../mirror/tables/walks.ts'
 import type { Decoded } from '../../service/service.ts'
-import { type ComparedTask, FormSample } from './form-sample.ts'
+import type { ComparedTask, FormSample } from './form-sample.ts'
 import type { Intake, IntakeRules, Tables } from './intake.ts'
 import type { Summary } from './prepare.ts'
 
@@ -50,8 +50,8 @@ export class Writing implements Intake {
   readonly tables: Tables
   readonly rules: IntakeRules
   readonly openEveryMs: number
-  /** Listed items that are to be compared with their details. */
-  sample = new FormSample()
+  /** Listed items that are to be compared with their details; null where none are. */
+  sample: FormSample | null = null
   /** Tasks that are being compared, by id. */
   readonly compared = new Map<string, ComparedTask>()
   readonly walks: WalkTable
