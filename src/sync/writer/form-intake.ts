@@ -1,5 +1,5 @@
 // List and detail compared, on the writing side: the sample, what it shows of all tasks, and rows that owe a detail.
-import { compareForms, differingFields, missingFields } from '../../mirror/forms/differences.ts'
+import { compareForms, differingFields, type FormDifference, isLess } from '../../mirror/forms/differences.ts'
 import { type JudgedSample, judgeSample } from '../../mirror/forms/form-votes.ts'
 import { canHaveMore } from '../../mirror/forms/forms.ts'
 import { rowBytes } from '../../mirror/row-bytes.ts'
@@ -79,13 +79,16 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
       const learned = learnedBy(judged, tasks, isTold ? now : null, known)
       writing.commit(() => writeFacts(db, learned, now))
       writing.renewRules()
-      const names = (of: (listed: Task, detail: Task) => string[]): string[] =>
-        [...new Set(tasks.flatMap((task) => of(task.listed.at(-1) as Task, task.details.at(-1) as Task)))].sort()
+      const names = (counts?: (each: FormDifference) => boolean): string[] => {
+        const differing = ({ listed, details: found }: ComparedTask) =>
+          differingFields(listed.at(-1) as Task, found.at(-1) as Task, counts)
+        return [...new Set(tasks.flatMap(differing))].sort()
+      }
       return {
         tasks: tasks.length,
         hasFinal: tasks.some((task) => task.isFinal),
-        missing: names(missingFields),
-        differing: names(differingFields),
+        missing: names(({ kind }) => isLess(kind)),
+        differing: names(),
         learned,
         unfinished,
         isOver,
