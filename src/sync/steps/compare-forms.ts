@@ -4,6 +4,7 @@ import { ageOf } from '../../clock.ts'
 import { isMirrorError } from '../../errors.ts'
 import { pathText } from '../../mirror/forms/differences.ts'
 import type { Run } from '../context.ts'
+import { windowCapacity } from '../window-size.ts'
 import { askForTask, type DetailAnswer, failedStep, foundStep, isFound } from './details.ts'
 
 /** At most so many windows are read again. */
@@ -123,8 +124,8 @@ async function askFor(run: Run, ids: string[], answers: Answers) {
  * there; `gone`: those that were not; `isRead`: false where the service did not give one of the windows.
  */
 async function listAgain(run: Run, tasks: Sampled) {
-  const { writer, service, config } = run
-  let take = Math.min(config.sync.window, run.facts.page_cap ?? config.sync.window)
+  const { writer, service } = run
+  let take = windowCapacity(run)
   const listed = new Set<string>()
   const gone = new Set<string>()
   let isRead = true
