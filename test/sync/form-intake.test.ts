@@ -5,7 +5,7 @@ import { learnedBy } from '../../src/sync/writer/form-intake.ts'
 const JUDGED = { final: 0, open: 0, unfinished: 0, forms: { summary: [], uneven: [] } }
 const CUT = { path: ['result', 'body'], how: 'cut' as const, from: 10 }
 const BEFORE = { at: 1, final: 2, open: 1, longest: { result: 50, data: 5, cut: 1 } }
-const withSigns = (signs: object) => ({ signs: new Map(Object.entries(signs)) })
+const withSigns = (signs: Record<string, number>) => ({ signs: Object.entries(signs) })
 
 test('comparisons are counted up, with the most of each sign that was compared', () => {
   const tasks = [withSigns({ result: 10, data: 90, cut: 1 }), withSigns({ result: 70, truncated: 1 })]

@@ -1,6 +1,6 @@
-// Which listed items are compared with their details: the newest and the oldest, an open one, those with most of each
-// sign that the list shows less, one of every rare shape, and some by chance. Keeps their rows as a walk passes them;
-// what the comparison shows is judged elsewhere.
+// Which listed items are compared with their details: those with most of each sign that the list shows less, one of each
+// shape (open tasks have another one than final ones), the last, and some by chance. Keeps their rows as a walk passes
+// them; what the comparison shows is judged elsewhere.
 import { isObject, parseExact } from '../../json.ts'
 import type { SampledForms } from '../../mirror/forms/form-votes.ts'
 import { boundValues, filledColumns, rowOf, stringBytes, stringEnds } from '../../mirror/row-bytes.ts'
@@ -15,7 +15,7 @@ import type { ListedTask } from './take-listed.ts'
  * What may say that the list shows only part of an item: the bytes of its bodies, `result` and `data`; and 1 for a body
  * that breaks off, and for each member such as `"truncated":true`.
  */
-type Signs = ReadonlyMap<string, number>
+type Signs = readonly (readonly [sign: string, size: number])[]
 
 export interface SampledItem {
   id: string
@@ -43,11 +43,12 @@ const DOUBTED = 3
 export const MOST_SIGNS = 18
 const MOST_SHAPES = 12
 const LONGEST_ITEM = 4_194_304
-/** A shape is rare if a smaller share of the items has it. */
-const RARE = 0.1
 /** Members of `extra` are told apart up to this length of its text. */
 const LONGEST_EXTRA = 20_000
-const BODIES = { result: TASK_COLUMNS.indexOf('result_body'), data: TASK_COLUMNS.indexOf('data_body') }
+const BODIES = new Map([
+  ['result', TASK_COLUMNS.indexOf('result_body')],
+  ['data', TASK_COLUMNS.indexOf('data_body')],
+])
 const EXTRA = TASK_COLUMNS.indexOf('extra')
 
 /** By sign, the item with most of it. */
@@ -59,9 +60,7 @@ type Copy = () => SampledItem
 const nothingPassed = () => ({
   items: 0,
   windows: 0,
-  first: null as SampledItem | null,
   last: null as SampledItem | null,
-  open: null as SampledItem | null,
   most: new Map() as Most,
   shapes: new Map<string, { count: number; item: SampledItem }>(),
   byChance: [] as SampledItem[],
@@ -71,7 +70,7 @@ const nothingPassed = () => ({
 export class FormSample {
   readonly #isFull: boolean
   /** How many final and open tasks were compared before, and the most of each sign of them. */
-  readonly #compared: { final: number; open: number; signs: Signs }
+  readonly #compared: { final: number; open: number; signs: ReadonlyMap<string, number> }
   readonly #mostOtherwise: number
   #walkId: number | null = null
   /** Whether the window counts as one of a full walk, or is one of a range. */
@@ -146,27 +145,24 @@ export class FormSample {
 
   /** What is to be compared, each task once. */
   items(): SampledItem[] {
-    const { first, last, open, most, shapes, byChance, items, windows } = this.#passed
-    const rare = [...shapes.values()]
-      .filter(({ count }) => count < items * RARE)
-      .sort((a, b) => a.count - b.count)
-      .map(({ item }) => item)
-    const itemsOf = (kept: Most) => [...kept.values()].map(({ item }) => item)
-    const signs = [...most].flatMap(([sign, { item }]) => (Object.hasOwn(BODIES, sign) ? [] : item))
+    const { last, most, shapes, byChance, windows } = this.#passed
+    const itemsOf = (kept: Iterable<{ item: SampledItem }>) => [...kept].map(({ item }) => item)
+    const rarest = itemsOf([...shapes.values()].sort((a, b) => a.count - b.count))
+    const signs = [...most].flatMap(([sign, { item }]) => (BODIES.has(sign) ? [] : item))
     const ofWalk = [
       most.get('result')?.item,
       this.#otherwise[0],
-      rare[0],
+      rarest[0],
       signs[0],
-      open,
+      rarest[1],
       last,
-      first,
+      rarest[2],
       byChance[0],
-      ...itemsOf(most),
-      ...rare.slice(1, 4),
+      ...itemsOf(most.values()),
+      ...rarest.slice(3),
       ...byChance.slice(1),
     ]
-    const changed = [...itemsOf(this.#most), ...this.#changed]
+    const changed = [...itemsOf(this.#most.values()), ...this.#changed]
     // Beside a full walk, a changed item is one that no walk has met: those count where there is little else.
     // Without a full walk, what was only looked at takes no place of what was met.
     const isFull = this.#isFull && this.#walkId !== null
@@ -181,16 +177,13 @@ export class FormSample {
   #pass({ final, bytes }: ListedTask, copy: Copy): void {
     const passed = this.#passed
     passed.items += 1
-    if (final) {
-      passed.first ??= copy()
-      this.#lastInWindow = copy
-    } else passed.open ??= copy()
+    if (final) this.#lastInWindow = copy
     const members = membersOf(bytes)
     const signs = signsOf(bytes, members)
     keepMost(passed.most, signs, copy)
-    // Which columns it fills, whether a body breaks off, and the names in `extra`, with the values of booleans.
+    // Whether it is open, which columns it fills, if a body breaks off, and names in `extra`, with values of booleans.
     const named = members.map(([name, value]) => (typeof value === 'boolean' ? `${name}=${value}` : name))
-    const shape = `${filledColumns(bytes)}${signs.has(BREAKS_OFF) ? ' broken' : ''} ${named}`
+    const shape = `${final} ${filledColumns(bytes)}${signs.includes(BROKEN_OFF) ? ' broken' : ''} ${named}`
     const known = passed.shapes.get(shape)
     if (known !== undefined) known.count += 1
     else if (passed.shapes.size < MOST_SHAPES) passed.shapes.set(shape, { count: 1, item: copy() })
@@ -211,11 +204,11 @@ export class FormSample {
 }
 
 /** Keeps the item for each sign of which it has most so far, and more than `beyond`. */
-function keepMost(kept: Most, signs: Signs, copy: Copy, beyond: Signs = new Map()): void {
+function keepMost(kept: Most, signs: Signs, copy: Copy, beyond: ReadonlyMap<string, number> = new Map()): void {
   for (const [sign, size] of signs) {
     const least = kept.get(sign)?.size ?? beyond.get(sign)
-    if (least === undefined ? kept.size + beyond.size >= MOST_SIGNS : size <= least) continue
-    kept.set(sign, { item: copy(), size })
+    const isRoom = BODIES.has(sign) || kept.size + beyond.size < MOST_SIGNS
+    if (least === undefined ? isRoom : size > least) kept.set(sign, { item: copy(), size })
   }
 }
 
@@ -228,16 +221,20 @@ export function comparedOf({ isFinal, bytes }: SampledItem): ComparedTask {
   return { isFinal, signs: signsOf(bytes), listed: [storedTask(rowOf(bytes))], details: [] }
 }
 
-const BREAKS_OFF = 'a body that breaks off'
+/** How JSON and markup begin, and how they end where nothing is cut off. */
+const CLOSED_BY = new Map(['{}', '[]', '""', '<>'].map((pair) => [pair.charCodeAt(0), pair.charCodeAt(1)]))
+const BROKEN_OFF = ['a body that breaks off', 1] as const
 
 /** `members`: those of the row's `extra`. */
 function signsOf(row: Buffer, members = membersOf(row)): Signs {
-  const signs = new Map(members.flatMap(([name, value]) => (value === true ? [[name, 1]] : [])))
-  if (breaksOff(row)) signs.set(BREAKS_OFF, 1)
-  for (const [body, column] of Object.entries(BODIES)) {
+  const signs: Signs[number][] = []
+  for (const [body, column] of BODIES) {
     const size = stringBytes(row, column)
-    if (size > 0) signs.set(body, size)
+    if (size > 0) signs.push([body, size])
+    const [first, last] = stringEnds(row, column)
+    if (last !== (CLOSED_BY.get(first) ?? last) && !signs.includes(BROKEN_OFF)) signs.push(BROKEN_OFF)
   }
+  for (const [name, value] of members) if (value === true) signs.push([name, 1])
   return signs
 }
 
@@ -248,15 +245,4 @@ function membersOf(row: Buffer): [name: string, value: JsonValue][] {
   // Only `extra` is made a string, and not the other columns, bodies among them.
   const extra = parseExact(String(boundValues(row)[EXTRA]))
   return isObject(extra) ? Object.entries(extra) : []
-}
-
-/** How JSON and markup begin, and how they end where nothing is cut off. */
-const CLOSED_BY = new Map(['{}', '[]', '""', '<>'].map((pair) => [pair.charCodeAt(0), pair.charCodeAt(1)]))
-
-function breaksOff(bytes: Buffer): boolean {
-  return [BODIES.result, BODIES.data].some((body) => {
-    const [first, last] = stringEnds(bytes, body)
-    const closing = CLOSED_BY.get(first)
-    return closing !== undefined && last !== closing
-  })
 }
