@@ -183,3 +183,16 @@ test('tasks too heavy for windows of the usual size are listed again in windows 
   const { exitCode, notes } = await runSync(context, { command: 'sync' })
   expect({ exitCode, notes }).toEqual({ exitCode: 0, notes: [] })
 })
+
+test('of the tasks that are compared only those that differ are asked for twice', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 6, openFraction: 0 })
+  const { account } = simulator
+  const [id = ''] = account.ids()
+  const listed = account.get(id)!
+  account.replaceText(id, listed, JSON.stringify({ ...JSON.parse(listed), note: 'x' }))
+  await runSync(makeRunContext(simulator.url, scratch.path('m.sqlite')), { command: 'sync' })
+  const asked = simulator.log.flatMap((each) => (each.operation === 'get' && each.id !== null ? each.id : []))
+  const twice = account.ids().filter((each) => asked.filter((other) => other === each).length > 1)
+  expect(twice).toEqual([id])
+})

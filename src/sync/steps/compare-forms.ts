@@ -125,6 +125,7 @@ async function askFor(run: Run, ids: string[], answers: Answers) {
  */
 async function listAgain(run: Run, tasks: Sampled) {
   const { writer, service } = run
+  const ids = tasks.map(({ id }) => id)
   let take = windowCapacity(run)
   const listed = new Set<string>()
   const gone = new Set<string>()
@@ -145,7 +146,7 @@ async function listAgain(run: Run, tasks: Sampled) {
       continue
     }
     const { handle } = answer.value
-    for (const id of await writer.noteListed(handle)) listed.add(id)
+    for (const id of await writer.noteListed(handle, ids)) listed.add(id)
     await writer.dropWindow(handle)
     if (!listed.has(next.id)) gone.add(next.id)
     tasks = tasks.filter(({ id }) => !listed.has(id))

@@ -67,8 +67,8 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
       return compareForms(forms.listed[0] as Task, item.task).length > 0
     },
 
-    /** Stores what the sample showed (`learnedBy`). */
-    endSample(isTold: boolean, now: number): ComparedForms {
+    /** Stores what the sample showed; that it was compared only where enough of it was answered. */
+    endSample(isAnswered: boolean, now: number): ComparedForms {
       const tasks = [...compared.values()].filter(({ details: found }) => found.length > 0)
       compared.clear()
       const known = readFacts(db)
@@ -76,7 +76,7 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
       const { isOver, unfinished } = judged
       for (let from: number | null = isOver ? 0 : null; from !== null; )
         from = writing.commit(() => tables.tasks.forgetListed(from as number, SWEEP))
-      const learned = learnedBy(judged, tasks, isTold ? now : null, known)
+      const learned = learnedBy(judged, tasks, isAnswered ? now : null, known)
       writing.commit(() => writeFacts(db, learned, now))
       writing.renewRules()
       const names = (counts?: (each: FormDifference) => boolean): string[] => {

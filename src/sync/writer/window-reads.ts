@@ -77,12 +77,11 @@ export function windowReads(writing: Writing, held: ReadonlyMap<number, HeldWind
       return [...writing.compared.keys()]
     },
 
-    /** Notes a window's items whose tasks are being compared, only those of `ids` where given; returns their ids. */
-    noteListed(handle: number, ids: string[] | null = null): string[] {
+    /** Notes those of a window's items whose tasks are being compared and among `ids`; returns their ids. */
+    noteListed(handle: number, ids: string[]): string[] {
       const { window, unfit } = held.get(handle) as HeldWindow
       return window.ids.filter((id, index) => {
-        if (ids?.includes(id) === false) return false
-        const forms = unfit.has(index) ? undefined : writing.compared.get(id)
+        const forms = unfit.has(index) || !ids.includes(id) ? undefined : writing.compared.get(id)
         if (forms === undefined || forms.listed.length > 1) return false
         forms.listed.push(storedTask(rowOf(listedTask(window, index).bytes)))
         return true
