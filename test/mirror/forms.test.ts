@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { parseExact } from '../../src/json.ts'
-import { compareForms, pathText } from '../../src/mirror/forms/differences.ts'
+import { compareForms, differingFields, isLess, pathText } from '../../src/mirror/forms/differences.ts'
 import { judgeSample } from '../../src/mirror/forms/form-votes.ts'
 import { canHaveMore, type Forms, recencyOf, type SummaryField, withOnlyListed } from '../../src/mirror/forms/forms.ts'
 import type { JsonValue, Task } from '../../src/task.ts'
@@ -45,6 +45,15 @@ describe('comparing two forms', () => {
   ])('%s and %s: %j', (part, whole, expected) => {
     const found = compareForms(text(part), text(whole))
     expect(found.map(({ kind, path }) => `${kind} ${pathText(path)}`)).toEqual(expected)
+  })
+
+  test('names of what differs, sorted and each once, whichever form comes first; and of what one of them lacks', () => {
+    const part = text('{"id":"a","data":{"url":"v"},"r":[1,2],"status":"OPEN"}')
+    const whole = text('{"id":"a","data":{"url":"u","body":""},"r":[2,1],"n.n":1,"__proto__":1,"status":"DONE"}')
+    const names = ['__proto__', 'data.body', 'data.url', 'n.n', 'r[]', 'status']
+    expect(differingFields(part, whole)).toEqual(names)
+    expect(differingFields(whole, part)).toEqual(names)
+    expect(differingFields(part, whole, ({ kind }) => isLess(kind))).toEqual(['__proto__', 'data.body', 'n.n'])
   })
 
   test('many differences below one member count as one, and so do deep ones', () => {

@@ -1,7 +1,7 @@
 // What has been learned of the service and of this mirror: small JSON values by name.
 import { ageOf } from '../../clock.ts'
 import type { Db } from '../connect.ts'
-import type { Forms, SummaryField, UnevenField } from '../forms/forms.ts'
+import type { SummaryField, UnevenField } from '../forms/forms.ts'
 import { storedJson } from '../stored-json.ts'
 import { writeOne } from './statements.ts'
 
@@ -82,11 +82,6 @@ export interface TimeframeFinding {
   /** Of these, tasks that have ended, and the share that did so within a day of it. */
   ended: number
   nearCompleted: number
-}
-
-/** How list and details differ, as far as known. */
-export function formsOf({ summary_fields: summary = [], uneven_fields: uneven = [] }: Facts): Forms {
-  return { summary, uneven }
 }
 
 export function readFacts(db: Db): Facts {

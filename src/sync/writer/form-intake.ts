@@ -3,7 +3,7 @@ import { compareForms, differingFields, type FormDifference, isLess } from '../.
 import { type JudgedSample, judgeSample } from '../../mirror/forms/form-votes.ts'
 import { canHaveMore } from '../../mirror/forms/forms.ts'
 import { rowBytes } from '../../mirror/row-bytes.ts'
-import { type Facts, formsOf, readFacts, writeFacts } from '../../mirror/tables/facts.ts'
+import { type Facts, readFacts, writeFacts } from '../../mirror/tables/facts.ts'
 import type { Detail } from '../../service/decode/wire.ts'
 import type { Task } from '../../task.ts'
 import { type ComparedTask, comparedOf, FormSample, itemOf, MOST_SIGNS, type SampledItem } from './form-sample.ts'
@@ -71,12 +71,11 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
     endSample(isAnswered: boolean, now: number): ComparedForms {
       const tasks = [...compared.values()].filter(({ details: found }) => found.length > 0)
       compared.clear()
-      const known = readFacts(db)
-      const judged = judgeSample(tasks, formsOf(known))
+      const judged = judgeSample(tasks, writing.rules.forms)
       const { isOver, unfinished } = judged
       for (let from: number | null = isOver ? 0 : null; from !== null; )
         from = writing.commit(() => tables.tasks.forgetListed(from as number, SWEEP))
-      const learned = learnedBy(judged, tasks, isAnswered ? now : null, known)
+      const learned = learnedBy(judged, tasks, isAnswered ? now : null, readFacts(db))
       writing.commit(() => writeFacts(db, learned, now))
       writing.renewRules()
       const names = (counts?: (each: FormDifference) => boolean): string[] => {

@@ -2,7 +2,7 @@
 import { Commits, type Gathering } from '../../mirror/commits.ts'
 import type { Db } from '../../mirror/connect.ts'
 import { type EvidenceTable, evidenceTable } from '../../mirror/tables/evidence.ts'
-import { formsOf, readFacts, writeFacts } from '../../mirror/tables/facts.ts'
+import { readFacts, writeFacts } from '../../mirror/tables/facts.ts'
 import { Bits, type Marks, openMarks } from '../../mirror/tables/marks.ts'
 import { OwedTable } from '../../mirror/tables/owed.ts'
 import { type RunTable, runTable } from '../../mirror/tables/runs.ts'
@@ -136,6 +136,6 @@ export class Writing implements Intake {
 
 /** The rules that follow from what is known of list and details by now. */
 function formRules(db: Db): Pick<IntakeRules, 'forms' | 'comparedResults'> {
-  const facts = readFacts(db)
-  return { forms: formsOf(facts), comparedResults: (facts.forms_compared?.final ?? 0) > 0 }
+  const { summary_fields: summary = [], uneven_fields: uneven = [], forms_compared: compared } = readFacts(db)
+  return { forms: { summary, uneven }, comparedResults: (compared?.final ?? 0) > 0 }
 }
