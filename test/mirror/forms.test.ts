@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'vitest'
 import { parseExact } from '../../src/json.ts'
-import { compareForms, pathText } from '../../src/mirror/forms/differences.ts'
-import { judgeSample, withoutEven } from '../../src/mirror/forms/form-votes.ts'
+import { compareForms, differingFields, isLess, pathText } from '../../src/mirror/forms/differences.ts'
+import { judgeSample } from '../../src/mirror/forms/form-votes.ts'
 import { canHaveMore, type Forms, recencyOf, type SummaryField, withOnlyListed } from '../../src/mirror/forms/forms.ts'
 import type { JsonValue, Task } from '../../src/task.ts'
 import fc from '../support/fc.ts'
@@ -23,15 +23,15 @@ describe('comparing two forms', () => {
     ['{"id":"a","s":"abc [truncated]"}', '{"id":"a","s":"abc defgh"}', ['cut s']],
     ['{"id":"a","s":"abc... (12 more bytes)"}', '{"id":"a","s":"abc.defgh"}', ['cut s']],
     ['{"id":"a","s":"abc <<cut by the view: ask>>"}', '{"id":"a","s":"abc d"}', ['cut s']],
-    ['{"id":"a","s":"[1,[2,3"}', '{"id":"a","s":"[1,[2,4]]"}', ['changed s, shorter']],
+    ['{"id":"a","s":"[1,[2,3"}', '{"id":"a","s":"[1,[2,4]]"}', ['shorter s']],
     ['{"id":"a","s":"[1]"}', '{"id":"a","s":"[2]"}', ['changed s']],
     ['{"id":"a","s":"a (old)"}', '{"id":"a","s":"a (new)"}', ['changed s']],
-    ['{"id":"a","s":"abcdefgh"}', '{"id":"a","s":"abc..."}', ['changed s, longer']],
-    ['{"id":"a","s":"abcd"}', '{"id":"a","s":"abc"}', ['changed s, longer']],
+    ['{"id":"a","s":"abcdefgh"}', '{"id":"a","s":"abc..."}', ['longer s']],
+    ['{"id":"a","s":"abcd"}', '{"id":"a","s":"abc"}', ['longer s']],
     ['{"id":"a","s":"{\\"b\\":"}', '{"id":"a","s":{"b":1}}', ['cut s']],
     ['{"id":"a","s":[1,2]}', '{"id":"a","s":[1,2,3]}', ['cut s']],
     ['{"id":"a","s":[{"x":1},{"x":1}]}', '{"id":"a","s":[{"x":1,"y":2},{"x":1,"y":2}]}', ['absent s[].y']],
-    ['{"id":"a","s":"xyz"}', '{"id":"a","s":"abcd"}', ['changed s, shorter']],
+    ['{"id":"a","s":"xyz"}', '{"id":"a","s":"abcd"}', ['shorter s']],
     ['{"id":"a","s":"wxyz"}', '{"id":"a","s":"abcd"}', ['changed s']],
     ['{"id":"a","n":1.0}', '{"id":"a","n":1}', ['spelled n']],
     ['{"id":"a","n":1e3}', '{"id":"a","n":1000}', ['spelled n']],
@@ -44,12 +44,16 @@ describe('comparing two forms', () => {
     ['{"id":"a","__proto__":{"x":1}}', '{"id":"a","__proto__":{"x":1,"y":2}}', ['absent __proto__.y']],
   ])('%s and %s: %j', (part, whole, expected) => {
     const found = compareForms(text(part), text(whole))
-    expect(
-      found.map(
-        ({ kind, path, isShorter, isLonger }) =>
-          `${kind} ${pathText(path)}${isShorter ? ', shorter' : ''}${isLonger ? ', longer' : ''}`,
-      ),
-    ).toEqual(expected)
+    expect(found.map(({ kind, path }) => `${kind} ${pathText(path)}`)).toEqual(expected)
+  })
+
+  test('names of what differs, sorted and each once, whichever form comes first; and of what one of them lacks', () => {
+    const part = text('{"id":"a","data":{"url":"v"},"r":[1,2],"status":"OPEN"}')
+    const whole = text('{"id":"a","data":{"url":"u","body":""},"r":[2,1],"n.n":1,"__proto__":1,"status":"DONE"}')
+    const names = ['__proto__', 'data.body', 'data.url', 'n.n', 'r[]', 'status']
+    expect(differingFields(part, whole)).toEqual(names)
+    expect(differingFields(whole, part)).toEqual(names)
+    expect(differingFields(part, whole, ({ kind }) => isLess(kind))).toEqual(['__proto__', 'data.body', 'n.n'])
   })
 
   test('many differences below one member count as one, and so do deep ones', () => {
@@ -249,7 +253,7 @@ describe('what a sample teaches', () => {
     const held = (form: object) => ({ ...alike, held: task({ ...DONE, ...all, ...form }) })
     const other = sampled(twice({ mask: 0, tag: 1, at: 2 }), twice({ mask: 1, tag: 1, at: 3 }))
     const left = (...sample: (typeof alike)[]) => {
-      const { summary, uneven } = withoutEven(known, sample)
+      const { summary, uneven } = judgeSample(sample, known).forms
       return [...summary, ...uneven].map(({ path }) => path[0])
     }
     const summary = ['mask', 'rest', 'cut', 'flag']
@@ -278,7 +282,7 @@ describe('what a sample teaches', () => {
     ['in no member', {}],
     ['in a null', { result: null }],
   ])('nor does one without a result, %s: it may come later', (_, form) => {
-    const { forms: _forms, ...told } = judgeSample([sampled([form], [form]), OPEN], NO_FORMS)
+    const { forms: _forms, isOver: _isOver, ...told } = judgeSample([sampled([form], [form]), OPEN], NO_FORMS)
     expect(told).toEqual({ final: 0, open: 1, unfinished: 1 })
     expect(judgeSample([sampled([form], [{ result: { body: 1 } }])], NO_FORMS)).toMatchObject({ unfinished: 0 })
   })

@@ -170,3 +170,29 @@ test('a list that leaves something out of all tasks has a full walk compare no m
   // What differs is asked for twice.
   expect([await lookedUp(), await lookedUp()]).toEqual([6, 6])
 })
+
+test('tasks too heavy for windows of the usual size are listed again in windows as small as the walk had', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({
+    tasks: 1000,
+    taskBytes: 20_000,
+    openFraction: 0,
+    listOmits: ['accuracy'],
+  })
+  const context = makeRunContext(simulator.url, scratch.path('m.sqlite'), { service: { maxResponseBytes: 4_000_000 } })
+  const { exitCode, notes } = await runSync(context, { command: 'sync' })
+  expect({ exitCode, notes }).toEqual({ exitCode: 0, notes: [] })
+})
+
+test('of the tasks that are compared only those that differ are asked for twice', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 6, openFraction: 0 })
+  const { account } = simulator
+  const [id = ''] = account.ids()
+  const listed = account.get(id)!
+  account.replaceText(id, listed, JSON.stringify({ ...JSON.parse(listed), note: 'x' }))
+  await runSync(makeRunContext(simulator.url, scratch.path('m.sqlite')), { command: 'sync' })
+  const asked = simulator.log.flatMap((each) => (each.operation === 'get' && each.id !== null ? each.id : []))
+  const twice = account.ids().filter((each) => asked.filter((other) => other === each).length > 1)
+  expect(twice).toEqual([id])
+})

@@ -1,6 +1,7 @@
 // Which listed items are compared with their details.
 import { expect, test } from 'vitest'
-import { FormSample, type SampleRequest } from '../../src/sync/writer/form-sample.ts'
+import type { Facts } from '../../src/mirror/tables/facts.ts'
+import { FormSample } from '../../src/sync/writer/form-sample.ts'
 import { prepareTask } from '../../src/sync/writer/prepare.ts'
 import type { Task } from '../../src/task.ts'
 
@@ -9,22 +10,24 @@ const done = (n: number, more: object = {}) =>
   ({ id: `t${n}`, systemStatus: 'DONE', data: { body: '' }, result: { body: 'short' }, ...more }) as Task
 const open = (n: number) => ({ id: `t${n}`, systemStatus: 'PENDING', data: {} }) as Task
 
-const NONE = { full: 0, newFinal: 0, newOpen: 0, signs: [], known: false, doubted: 0, otherwise: 0, seed: 5 }
+/** Enough was compared, with bodies as long as `longest`. */
+const comparedUpTo = (longest: Record<string, number>): Facts => ({
+  forms_compared: { at: 1, final: 4, open: 2, longest },
+})
+const ENOUGH = comparedUpTo({ result: 9 })
+const REPLACED: Facts = { ...ENOUGH, summary_fields: [{ path: ['timeframe'], how: 'replaced' }] }
 const AS_HELD = { isChanged: false, showsLess: false, isHeldOtherwise: false }
 
 /** What is chosen of a walk over `tasks` in windows of ten, the first `again` of them twice; `found`: what the mirror had of each. */
 function chosen(
   tasks: Task[],
-  request: Partial<SampleRequest>,
-  kind: 'full' | 'head' | 'range' = 'full',
-  found = AS_HELD,
-  again = 0,
+  { isFull = false, seed = 5, facts = ENOUGH, found = AS_HELD, again = 0 },
+  kind: 'full' | 'head' | 'range' = isFull ? 'full' : 'head',
 ) {
-  const longest = { result: Number.POSITIVE_INFINITY, data: 0 }
-  const sample = new FormSample({ ...NONE, longest, ...request })
+  const sample = new FormSample(facts, isFull, seed)
   const windows = Array.from({ length: Math.ceil(tasks.length / 10) }, (_, n) => 10 * n)
   for (const skip of [...windows, ...windows.slice(0, again)]) {
-    sample.enter(1, () => kind)
+    sample.enter(1, kind)
     for (const [index, task] of tasks.slice(skip, skip + 10).entries())
       sample.offer(prepareTask(task, DONE), skip + index, found)
     sample.leave()
@@ -37,17 +40,17 @@ const LIST = Array.from({ length: 200 }, (_, n) => (n % 7 === 3 ? open(n) : done
 const withItem = (at: number, task: Task) => LIST.with(at, task)
 
 test('the first and the last final task, an open one, and some by chance', () => {
-  const ids = chosen(LIST, { full: 6 })
+  const ids = chosen(LIST, { isFull: true })
   expect(ids).toEqual(expect.arrayContaining(['t0', 't198', 't3']))
   // One more for every ten windows.
   expect(ids).toHaveLength(8)
   expect(new Set(ids).size).toBe(8)
-  expect(chosen(LIST, { full: 6 })).toEqual(ids)
-  expect(chosen(LIST, { full: 6, seed: 6 })).not.toEqual(ids)
+  expect(chosen(LIST, { isFull: true })).toEqual(ids)
+  expect(chosen(LIST, { isFull: true, seed: 6 })).not.toEqual(ids)
 })
 
 test('the last of the list, and not of the window that was read last', () => {
-  for (const seed of [1, 2, 3]) expect(chosen(LIST, { full: 6, seed }, 'full', AS_HELD, 2)).toContain('t198')
+  for (const seed of [1, 2, 3]) expect(chosen(LIST, { isFull: true, seed, again: 2 })).toContain('t198')
 })
 
 test.each<[string, Task]>([
@@ -56,26 +59,25 @@ test.each<[string, Task]>([
   ['a task with a mark', done(77, { truncated: true })],
 ])('%s, wherever it stands', (_, task) => {
   const marked = 'truncated' in task ? LIST.map((each) => ({ ...each, truncated: false })) : LIST
-  expect(chosen((marked as Task[]).with(77, task), { full: 6 })).toContain('t77')
+  expect(chosen((marked as Task[]).with(77, task), { isFull: true })).toContain('t77')
 })
 
 test('one with each sign, however common: a mark that some tasks of many have', () => {
   // Beside much else that no interface names.
   const list = LIST.map((each, n) => ({ ...each, log: 'x'.repeat(5000), ...(n % 7 === 5 && { truncated: true }) }))
-  for (const seed of [1, 2, 3, 4, 5]) expect(chosen(list, { full: 6, seed })).toContain('t5')
+  for (const seed of [1, 2, 3, 4, 5]) expect(chosen(list, { isFull: true, seed })).toContain('t5')
 })
 
 test.each(['{"a":"x', '{"a":"x ', '[1,', '<p>x'])('a body that breaks off (%s), however long others are', (body) => {
   const list = Array.from({ length: 200 }, (_, n) => done(n, { data: { body: '{"a":"whole"}\n' } }))
-  expect(chosen(list.with(77, done(77, { data: { body } })), { full: 6 })).toContain('t77')
-  expect(chosen(list, { full: 6 })).not.toContain('t77')
+  expect(chosen(list.with(77, done(77, { data: { body } })), { isFull: true })).toContain('t77')
+  expect(chosen(list, { isFull: true })).not.toContain('t77')
 })
 
 test('beside a full walk, what is only looked at: a walk that counts ties by looks takes in one window', () => {
-  const longest = { result: 0, data: 0 }
-  const sample = new FormSample({ ...NONE, longest, full: 6 })
+  const sample = new FormSample(ENOUGH, true, 5)
   const enter = (walkId: number | null, skip: number, tasks: Task[]) => {
-    sample.enter(walkId, () => 'full')
+    sample.enter(walkId, walkId === null ? null : 'full')
     for (const [index, task] of tasks.entries()) sample.offer(prepareTask(task, DONE), skip + index, AS_HELD)
     sample.leave()
   }
@@ -86,10 +88,9 @@ test('beside a full walk, what is only looked at: a walk that counts ties by loo
 })
 
 test('of two full walks what the last one shows', () => {
-  const longest = { result: 0, data: 0 }
-  const sample = new FormSample({ ...NONE, longest, full: 6 })
+  const sample = new FormSample(ENOUGH, true, 5)
   for (const walkId of [1, 2]) {
-    sample.enter(walkId, () => 'full')
+    sample.enter(walkId, 'full')
     sample.offer(prepareTask(done(walkId), DONE), 0, AS_HELD)
     sample.leave()
   }
@@ -97,24 +98,29 @@ test('of two full walks what the last one shows', () => {
 })
 
 test('each task once, and all of them where there are few', () => {
-  expect(chosen([done(1), done(2)], { full: 6 }).toSorted()).toEqual(['t1', 't2'])
-  expect(chosen([], { full: 6 })).toEqual([])
+  expect(chosen([done(1), done(2)], { isFull: true }).toSorted()).toEqual(['t1', 't2'])
+  expect(chosen([], { isFull: true })).toEqual([])
 })
 
 test('nothing of a full walk where none is due, and of other walks only what is new to the mirror', () => {
   expect(chosen(LIST, {})).toEqual([])
-  expect(chosen(LIST, { full: 6 }, 'head')).toEqual([])
-  expect(chosen(LIST, { newFinal: 2, newOpen: 1 }, 'head', NEW)).toEqual(['t0', 't1', 't3'])
-  expect(chosen(LIST, { newFinal: 2, newOpen: 1 }, 'head')).toEqual([])
-  expect(chosen(LIST, { newFinal: 2, newOpen: 1, known: true }, 'head')).toEqual(['t0', 't1', 't3'])
-  expect(chosen(LIST, { newFinal: 2, newOpen: 1 }, 'range', NEW)).toEqual([])
+  expect(chosen(LIST, { isFull: true }, 'head')).toEqual([])
+  const few: Facts = { forms_compared: { at: 1, final: 2, open: 1, longest: { result: 9 } } }
+  expect(chosen(LIST, { facts: few, found: NEW })).toEqual(['t0', 't1', 't3'])
+  expect(chosen(LIST, { facts: few })).toEqual([])
+  expect(chosen(LIST, { facts: few, found: NEW }, 'range')).toEqual([])
+})
+
+test('until a final task was compared, what is known to the mirror as well', () => {
+  const none: Facts = { forms_compared: { at: 1, final: 0, open: 1, longest: { result: 9 } } }
+  expect(chosen(LIST, { facts: none })).toEqual(['t0', 't1', 't2', 't3', 't4'])
 })
 
 test('of what is new the longest, where none so long was compared before', () => {
   const list = withItem(77, done(77, { result: { body: 'x'.repeat(400) } }))
-  expect(chosen(list, { longest: { result: 300, data: 0 } }, 'head', NEW)).toEqual(['t77'])
-  expect(chosen(list, { longest: { result: 900, data: 0 } }, 'head', NEW)).toEqual([])
-  expect(chosen(list, { longest: { result: 300, data: 0 } }, 'head')).toEqual([])
+  expect(chosen(list, { facts: comparedUpTo({ result: 300 }), found: NEW })).toEqual(['t77'])
+  expect(chosen(list, { facts: comparedUpTo({ result: 900 }), found: NEW })).toEqual([])
+  expect(chosen(list, { facts: comparedUpTo({ result: 300 }) })).toEqual([])
 })
 
 test.each(['{"a":"x', '"truncated":true'])(
@@ -122,58 +128,45 @@ test.each(['{"a":"x', '"truncated":true'])(
   (sign) => {
     const task = sign.startsWith('{') ? { data: { body: sign } } : { truncated: true }
     const longest = { result: 9, data: 9 }
+    const known = { ...longest, 'a body that breaks off': 1, truncated: 1 }
     const list = withItem(77, done(77, task)).with(99, done(99, task))
-    expect(chosen(list, { longest }, 'head', NEW)).toEqual(['t77'])
-    expect(chosen(list, { longest, signs: ['a body that breaks off', 'truncated'] }, 'head', NEW)).toEqual([])
-    expect(chosen(list, { longest }, 'head')).toEqual([])
+    expect(chosen(list, { facts: comparedUpTo(longest), found: NEW })).toEqual(['t77'])
+    expect(chosen(list, { facts: comparedUpTo(known), found: NEW })).toEqual([])
+    expect(chosen(list, { facts: comparedUpTo(longest) })).toEqual([])
   },
 )
 
-test('nothing is kept where nothing was asked for', () => {
-  const sample = new FormSample()
-  sample.offer(prepareTask(done(1, { truncated: true }), DONE), 0, { ...NEW, showsLess: true })
-  expect(sample.items()).toEqual([])
-})
-
 test('what is in doubt comes beside what the walk shows', () => {
-  const request = { ...NONE, longest: { result: 0, data: 0 }, full: 1, doubted: 1, otherwise: 1 }
-  const sample = new FormSample(request)
-  sample.enter(1, () => 'full')
-  for (const [index, found] of [
-    AS_HELD,
-    { ...AS_HELD, showsLess: true },
-    { ...AS_HELD, isHeldOtherwise: true },
-  ].entries())
-    sample.offer(prepareTask(open(index), DONE), index, found)
-  sample.leave()
-  expect(sample.items().map(({ id }) => id)).toEqual(['t2', 't1'])
+  const less = { ...AS_HELD, showsLess: true }
+  const alone = chosen(LIST, { isFull: true })
+  expect(chosen(LIST, { isFull: true, found: less })).toEqual([...new Set([...alone, 't0', 't1', 't2'])])
 })
 
 test('in any walk, what shows less than the mirror holds', () => {
-  const less = { ...AS_HELD, showsLess: true }
-  expect(chosen(LIST, { doubted: 2 }, 'head', less)).toEqual(['t0', 't1'])
-  expect(chosen(LIST, { doubted: 2 }, 'full', less)).toEqual(['t0', 't1'])
-  expect(chosen(LIST, {}, 'head', less)).toEqual([])
+  expect(chosen(LIST, { found: { ...AS_HELD, showsLess: true } })).toEqual(['t0', 't1', 't2'])
 })
 
-test('in a full walk, what the mirror holds otherwise', () => {
+test('in a full walk, what the mirror holds otherwise, where the list is known to show something else', () => {
   const otherwise = { ...AS_HELD, isHeldOtherwise: true }
-  expect(chosen(LIST, { otherwise: 2 }, 'full', otherwise)).toEqual([])
-  const alone = chosen(LIST, { full: 1 })
-  expect(chosen(LIST, { otherwise: 2, full: 1 }, 'full', otherwise)).toEqual([...new Set([...alone, 't0', 't1'])])
-  expect(chosen(LIST, { otherwise: 2, newFinal: 1 }, 'head', otherwise)).toEqual([])
+  const alone = chosen(LIST, { isFull: true })
+  expect(chosen(LIST, { isFull: true, found: otherwise })).toEqual(alone)
+  expect(new Set(chosen(LIST, { isFull: true, facts: REPLACED, found: otherwise }))).toEqual(
+    new Set([...alone, 't0', 't1', 't2']),
+  )
+  expect(chosen(LIST, { facts: REPLACED, found: otherwise })).toEqual([])
 })
 
 test('an item too long to be kept is left out', () => {
-  expect(chosen(withItem(0, done(0, { result: { body: 'x'.repeat(5_000_000) } })), { full: 6 })).not.toContain('t0')
+  expect(chosen(withItem(0, done(0, { result: { body: 'x'.repeat(5_000_000) } })), { isFull: true })).not.toContain(
+    't0',
+  )
 })
 
 test('a task with hundreds of signs is kept once', () => {
   const signs = Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`s${n}`, true]))
   const heavy = prepareTask(done(1, { ...signs, result: { body: 'x'.repeat(1_000_000) } }), DONE)
-  const longest = { result: 2_000_000, data: 2_000_000 }
-  const sample = new FormSample({ ...NONE, longest })
-  sample.enter(1, () => 'head')
+  const sample = new FormSample(comparedUpTo({ result: 2_000_000 }), false, 5)
+  sample.enter(1, 'head')
   const before = process.memoryUsage().arrayBuffers
   sample.offer(heavy, 0, NEW)
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(5_000_000)

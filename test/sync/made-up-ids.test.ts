@@ -11,9 +11,11 @@ async function notFoundOf(listed: string, isThere: (id: string) => boolean) {
   const random = seeded(1, 0x1d)
   const run = {
     random: () => random.next(),
+    now: () => 0,
+    facts: {},
     writer: {
       compareListed: async () => [listed],
-      comparedForms: async () => ({ tasks: 0, hasFinal: false, missing: [], differing: [], forms: {} }),
+      endSample: async () => ({ tasks: 0, hasFinal: false, missing: [], differing: [] }),
     },
   } as unknown as Run
   const asker = {

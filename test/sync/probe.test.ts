@@ -173,7 +173,7 @@ test('probe stores its answers and what they prove, never order or frontier, and
   const context = makeRunContext(simulator.url, path)
   await probeService(context)
   const first = factsOf(path)
-  expect(first).toMatchObject({ page_cap: 300, list_whole: true, total: 900, last_id: simulator.account.idAt(899) })
+  expect(first).toMatchObject({ page_cap: 300, total: 900, last_id: simulator.account.idAt(899) })
   expect(first.probe).toMatchObject({ answers: { order: { value: 'created_desc' } } })
   expect(first).not.toHaveProperty('order')
   expect(first).not.toHaveProperty('frontier')

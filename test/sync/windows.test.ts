@@ -98,10 +98,8 @@ test.each([1, 8])(
 test('what walks have shown is compared once', () => {
   using scratch = makeScratch()
   const { session, hold, takeIn } = open(scratch.path('mirror.sqlite'))
-  const longest = { result: 0, data: 0 }
-  session.setFacts({ forms_compared: { at: 1, final: 1, open: 0, longest } }, 1)
-  const none = { newFinal: 0, newOpen: 0, signs: [], known: false, doubted: 0, otherwise: 0, seed: 1 }
-  session.beginSample({ ...none, full: 1, longest })
+  session.setFacts({ forms_compared: { at: 1, final: 1, open: 0, longest: {} } }, 1)
+  session.beginSample(true, 1)
   takeIn(hold(['a', 'one']))
   expect(session.sampled().map(({ id }) => id)).toEqual(['a'])
   expect(session.sampled()).toEqual([])

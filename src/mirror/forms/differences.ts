@@ -18,16 +18,16 @@ type DifferenceKind =
   /** A null in `part` that `whole` lacks: it tells nothing. */
   | 'extra-null'
   | 'changed'
+  /** `part` has another string or list that is shorter than in `whole`, or a string in the place of another value. */
+  | 'shorter'
+  /** `whole` has only the beginning of the text that `part` has there. */
+  | 'longer'
 
 export interface FormDifference {
   path: FieldPath
   kind: DifferenceKind
   /** Bytes of what `part` has there. */
   size: number
-  /** `part` has a string or list there that is shorter than in `whole`, or a string in the place of another value. */
-  isShorter: boolean
-  /** `whole` has only the beginning of the text that `part` has there. */
-  isLonger: boolean
 }
 
 /** Most names in a path; a difference further down counts as one of the last name's value. */
@@ -37,20 +37,12 @@ const MOST = 24
 
 /** Each path once for each kind. Empty where both forms are JSON-equal; the order of keys does not count. */
 export function compareForms(part: Task, whole: Task): FormDifference[] {
-  return Object.keys({ ...part, ...whole }).flatMap((name) => compareMember(part, whole, name, []))
+  return compareMembers(part, whole, [])
 }
 
 /** Sorted names, such as `systemStatus` or `result.body`, of what differs and `counts`; empty for JSON-equal forms. */
 export function differingFields(a: Task, b: Task, counts: (each: FormDifference) => boolean = () => true): string[] {
-  return namesOf(compareForms(a, b).filter(counts))
-}
-
-/** Names of members of `whole` that `part` lacks, or of which it has only the beginning. */
-export function missingFields(part: Task, whole: Task): string[] {
-  return namesOf(compareForms(part, whole).filter(({ kind }) => kind === 'absent' || kind === 'cut'))
-}
-
-function namesOf(differences: FormDifference[]): string[] {
+  const differences = compareForms(a, b).filter(counts)
   return [...new Set(differences.map(({ path }) => pathText(path)))].sort()
 }
 
@@ -72,36 +64,34 @@ export function fieldValue(task: Task, path: FieldPath): JsonValue | undefined {
   )
 }
 
-function compareMember(part: JsonObject, whole: JsonObject, name: string, above: FieldPath): FormDifference[] {
-  const path = [...above, name]
-  const left = Object.hasOwn(part, name) ? part[name]! : undefined
-  const right = Object.hasOwn(whole, name) ? whole[name]! : undefined
-  if (left === undefined) return [{ path, kind: 'absent', size: 0, isShorter: false, isLonger: false }]
-  if (right === undefined) return [difference(path, left === null ? 'extra-null' : 'extra', left)]
-  return compareValues(left, right, path)
+function compareMembers(part: JsonObject, whole: JsonObject, above: FieldPath): FormDifference[] {
+  return Object.keys({ ...part, ...whole }).flatMap((name) => {
+    const path = [...above, name]
+    if (!Object.hasOwn(part, name)) return [{ path, kind: 'absent', size: 0 }]
+    const left = part[name]!
+    if (!Object.hasOwn(whole, name)) return [difference(path, left === null ? 'extra-null' : 'extra', left)]
+    return compareValues(left, whole[name]!, path)
+  })
 }
 
 function compareValues(part: JsonValue, whole: JsonValue, path: FieldPath): FormDifference[] {
   if (part === whole) return []
   if (part === null) return [difference(path, 'absent', part)]
-  if (isObject(part) && isObject(whole) && path.length < DEEPEST) {
-    const names = Object.keys({ ...part, ...whole })
-    return gathered(
-      path,
-      part,
-      names.flatMap((name) => compareMember(part, whole, name, path)),
-    )
-  }
+  if (isObject(part) && isObject(whole) && path.length < DEEPEST)
+    return gathered(path, part, compareMembers(part, whole, path))
   if (Array.isArray(part) && Array.isArray(whole) && path.length < DEEPEST) return compareLists(part, whole, path)
   if (typeof part === 'string' && isBeginning(part, typeof whole === 'string' ? whole : JSON.stringify(whole)))
     return [difference(path, 'cut', part)]
   if (canonicalText(part) === canonicalText(whole)) return []
-  if (isSameNumber(part, whole)) return [difference(path, 'spelled', part)]
+  const digits = digitsOf(part)
+  if (digits !== null && digits === digitsOf(whole)) return [difference(path, 'spelled', part)]
+  if (typeof part === 'string' && typeof whole === 'string' && isBeginning(whole, part))
+    return [difference(path, 'longer', part)]
   const isShorter =
-    (typeof part === 'string' && (typeof whole !== 'string' || part.length < whole.length)) ||
-    (Array.isArray(part) && Array.isArray(whole) && part.length < whole.length)
-  const isLonger = typeof part === 'string' && typeof whole === 'string' && isBeginning(whole, part)
-  return [{ ...difference(path, 'changed', part), isShorter: isShorter && !isLonger, isLonger }]
+    typeof part === 'string'
+      ? typeof whole !== 'string' || part.length < whole.length
+      : Array.isArray(part) && Array.isArray(whole) && part.length < whole.length
+  return [difference(path, isShorter ? 'shorter' : 'changed', part)]
 }
 
 function compareLists(part: JsonValue[], whole: JsonValue[], path: FieldPath): FormDifference[] {
@@ -112,9 +102,7 @@ function compareLists(part: JsonValue[], whole: JsonValue[], path: FieldPath): F
     for (const each of compareValues(element, whole[index]!, inside)) found.set(`${each.kind} ${each.path}`, each)
   }
   if (part.length < whole.length) {
-    if ([...found.values()].some(({ kind }) => !isLess(kind)))
-      return [{ ...difference(path, 'changed', part), isShorter: true }]
-    return [difference(path, 'cut', part)]
+    return [difference(path, [...found.values()].every(({ kind }) => isLess(kind)) ? 'cut' : 'shorter', part)]
   }
   return gathered(path, part, [...found.values()])
 }
@@ -129,8 +117,13 @@ export function isLess(kind: DifferenceKind): boolean {
   return kind === 'absent' || kind === 'cut'
 }
 
+/** Whether both have a value there, and neither is less of the other, or the other in another spelling. */
+export function isChange(kind: DifferenceKind): boolean {
+  return kind === 'changed' || kind === 'shorter' || kind === 'longer'
+}
+
 function difference(path: FieldPath, kind: DifferenceKind, part: JsonValue): FormDifference {
-  return { path, kind, size: bytesOfValue(part), isShorter: false, isLonger: false }
+  return { path, kind, size: bytesOfValue(part) }
 }
 
 /** Bytes of a string, or of the JSON text of anything else. */
@@ -156,11 +149,6 @@ export function isBeginning(part: string, whole: string): boolean {
     const mark = part.slice(at)
     return at >= 0 && at < whole.length && mark.length <= LONGEST_MARK && MARKS.some((each) => each.test(mark))
   })
-}
-
-function isSameNumber(a: JsonValue, b: JsonValue): boolean {
-  const [left, right] = [digitsOf(a), digitsOf(b)]
-  return left !== null && left === right
 }
 
 /** The value of a number, spelled in one way only: its digits without zeros around them, and the power of ten. */

@@ -61,18 +61,18 @@ function lacks(value: JsonValue | undefined, path: FieldPath): boolean {
 }
 
 /** Whether the list is known to show less there, or something else in its place. */
-export function isSummarized({ path, kind, isShorter }: FormDifference, { summary }: Forms): boolean {
+export function isSummarized({ path, kind }: FormDifference, { summary }: Forms): boolean {
   return summary.some((field) => {
     if (field.how === 'replaced') return isBelow(path, field.path)
-    if (!isLess(kind) && !isShorter) return false
+    if (!isLess(kind) && kind !== 'shorter') return false
     return isBelow(path, field.path) || (field.how === 'cut' && kind !== 'absent')
   })
 }
 
 /** Whether the difference tells nothing of the task's state. */
-export function isMeaningless({ path, kind, isLonger }: FormDifference, { uneven }: Forms): boolean {
+export function isMeaningless({ path, kind }: FormDifference, { uneven }: Forms): boolean {
   const isUneven = (field: UnevenField): boolean =>
-    isBelow(path, field.path) && (field.how !== 'only-begun' || isLonger)
+    isBelow(path, field.path) && (field.how !== 'only-begun' || kind === 'longer')
   return kind === 'extra-null' || uneven.some(isUneven)
 }
 

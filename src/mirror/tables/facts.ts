@@ -1,7 +1,7 @@
 // What has been learned of the service and of this mirror: small JSON values by name.
 import { ageOf } from '../../clock.ts'
 import type { Db } from '../connect.ts'
-import type { Forms, SummaryField, UnevenField } from '../forms/forms.ts'
+import type { SummaryField, UnevenField } from '../forms/forms.ts'
 import { storedJson } from '../stored-json.ts'
 import { writeOne } from './statements.ts'
 
@@ -51,23 +51,15 @@ export interface Facts {
   open_in_front?: boolean
   /** A final task was seen in front of an open one: open tasks do not all stand in front. */
   final_in_front?: boolean
-  /** Whether listed items carry everything the detail carries. */
-  list_whole?: boolean
   /** Fields of which details hold more than the list. */
   summary_fields?: SummaryField[]
   /** Fields that differ between list and detail, or from read to read, without a change of the task. */
   uneven_fields?: UnevenField[]
   /**
-   * When list and details were compared last, how many final and open tasks so far, the longest bodies of them, bytes,
-   * and what in them may say that the list shows less.
+   * When list and details were compared last, how many final and open tasks so far, and the most of each sign that the
+   * list shows less (form-sample.ts): bytes of the bodies, and 1 for all others.
    */
-  forms_compared?: {
-    at: number
-    final: number
-    open: number
-    longest: { result: number; data: number }
-    signs?: string[]
-  }
+  forms_compared?: { at: number; final: number; open: number; longest: Record<string, number> }
   /** Rows from this seq on have yet to be checked for details that are owed because of `summary_fields`. */
   summary_sweep?: number
   /** The service asked to be left alone until then. */
@@ -90,11 +82,6 @@ export interface TimeframeFinding {
   /** Of these, tasks that have ended, and the share that did so within a day of it. */
   ended: number
   nearCompleted: number
-}
-
-/** How list and details differ, as far as known. */
-export function formsOf({ summary_fields: summary = [], uneven_fields: uneven = [] }: Facts): Forms {
-  return { summary, uneven }
 }
 
 export function readFacts(db: Db): Facts {

@@ -1,5 +1,4 @@
 // The questions of `probe` about single tasks: the key, what the list leaves out, what errors look like.
-import type { Forms } from '../../mirror/forms/forms.ts'
 import type { Run } from '../context.ts'
 import { askForUnknown, USUAL_ID } from '../steps/deletions.ts'
 import type { ParsedList } from '../writer/writing.ts'
@@ -9,8 +8,6 @@ import type { Asker } from './asker.ts'
 export interface DetailFindings {
   detailNeedsKey: Finding
   listWhole: Finding
-  /** What is known of list and detail, this comparison included; null where nothing was compared. */
-  forms: Forms | null
   notFound: Finding
   badId: Finding
   /** The service refuses the configured key for single tasks. */
@@ -30,7 +27,7 @@ export async function askAboutDetails(
     const seen = `${madeUp.httpStatus === null ? 'refused' : `HTTP ${madeUp.httpStatus}`} ${hasKey ? 'even with' : 'without'} the key`
     const closed = untold('single tasks are not given: see detailNeedsKey')
     const detailNeedsKey: Finding = { value: true, seen }
-    return { detailNeedsKey, listWhole: closed, forms: null, notFound: closed, badId: closed, isKeyRefused: hasKey }
+    return { detailNeedsKey, listWhole: closed, notFound: closed, badId: closed, isKeyRefused: hasKey }
   }
   const found = describeReply(madeUp)
   const notFound = found.value === 'answered' ? untold('every id that was made up was answered with a task') : found
@@ -44,11 +41,11 @@ export async function askAboutDetails(
   }
   // What differs is read a second time, in the list and by id: a task may have changed in between.
   if (differing.length > 0) for (const id of await asker.compareAgain(differing, page.count)) await asker.compare(id)
-  const shown = await run.writer.comparedForms()
+  const shown = await run.writer.endSample(false, run.now())
+  Object.assign(run.facts, shown.learned)
   return {
     detailNeedsKey: await askDetailKey(asker, given[0], hasKey),
     listWhole: wholeFinding(shown),
-    forms: shown.tasks === 0 ? null : shown.forms,
     notFound,
     badId,
     isKeyRefused: false,

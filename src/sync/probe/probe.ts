@@ -1,6 +1,6 @@
 // `probe`: finds out by observation what the interface leaves open, in 60 requests at most. Has their sequence.
 import { EXIT } from '../../errors.ts'
-import { type Facts, formsOf } from '../../mirror/tables/facts.ts'
+import type { Facts } from '../../mirror/tables/facts.ts'
 import type { ResponseInfo } from '../../service/response-info.ts'
 import {
   type Cap,
@@ -16,7 +16,6 @@ import { findTotal, type Total } from '../../walk/measure/total.ts'
 import { unlisted } from '../../walk/reader.ts'
 import { openClient } from '../begin.ts'
 import { learn, type Run, type RunContext } from '../context.ts'
-import { fieldFacts } from '../learned-forms.ts'
 import { runOneOff } from '../one-off/one-off-run.ts'
 import type { ParsedList } from '../writer/writing.ts'
 import {
@@ -132,7 +131,7 @@ async function probe(run: Run, asker: Asker, hasKey: boolean): Promise<ProbeDone
     return again.kind === 'ok' && isReordered(page, again.value)
   })
 
-  const { isKeyRefused, forms: _, ...aboutDetails } = details
+  const { isKeyRefused, ...aboutDetails } = details
   const { timeframes } = asker.observed
   const timeframe = judgeTimeframe(timeframes)
   const answers = {
@@ -151,7 +150,7 @@ async function probe(run: Run, asker: Asker, hasKey: boolean): Promise<ProbeDone
   }
   const { requests, bytes } = asker.traffic()
   const inferred: Facts = timeframe === null ? {} : { timeframe }
-  await learn(run, { ...provenFacts(run, cap, total, details), ...inferred, probe: { askedAt, requests, answers } })
+  await learn(run, { ...provenFacts(run, cap, total), ...inferred, probe: { askedAt, requests, answers } })
   const { runId } = run.opened
   const result = { schemaVersion: 1, runId, askedAt, requests, bytes, durationMs: now() - askedAt, answers } as const
   return { result, exitCode: isKeyRefused ? EXIT.keyRefused : EXIT.done }
@@ -160,20 +159,17 @@ async function probe(run: Run, asker: Asker, hasKey: boolean): Promise<ProbeDone
 const UNASKED: DetailFindings = {
   detailNeedsKey: untold(SPENT),
   listWhole: untold(SPENT),
-  forms: null,
   notFound: untold(SPENT),
   badId: untold(SPENT),
   isKeyRefused: false,
 }
 
 /** What a handful of windows proves; order and frontier are left to complete walks. */
-function provenFacts(run: Run, cap: Cap, total: Total, { listWhole, forms }: DetailFindings): Facts {
+function provenFacts(run: Run, cap: Cap, total: Total): Facts {
   const facts: Facts = {}
   if (cap.kind === 'count') facts.page_cap = cap.items as number
   if (cap.kind === 'none') facts.page_cap = undefined
   if (cap.kind === 'filtered') facts.filtered_pages = true
-  if (typeof listWhole.value === 'boolean') facts.list_whole = listWhole.value
-  Object.assign(facts, fieldFacts(forms ?? formsOf(run.facts), run.facts))
   // Walks keep a known total in step with what the mirror has taken in: a newer one would mislead them.
   if (total.total !== null && total.lastId !== null && run.facts.total === undefined) {
     Object.assign(facts, { total: total.total, last_id: total.lastId })

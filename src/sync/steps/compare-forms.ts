@@ -3,38 +3,22 @@
 import { ageOf } from '../../clock.ts'
 import { isMirrorError } from '../../errors.ts'
 import { pathText } from '../../mirror/forms/differences.ts'
-import type { SummaryField } from '../../mirror/forms/forms.ts'
 import type { Run } from '../context.ts'
-import { askForTask, type DetailAnswer, type FoundDetail, failedStep, foundStep, isFound } from './details.ts'
+import { windowCapacity } from '../window-size.ts'
+import { askForTask, type DetailAnswer, failedStep, foundStep, isFound } from './details.ts'
 
-/** So many tasks of a full walk are compared, and one more for every ten windows. */
-const SAMPLE = 6
-/** Until so many were compared, new or changed tasks of any walk are; until one final task was, known ones, too. */
-const EVIDENCE = { final: 4, open: 2 }
-/** So many are compared of those that show less than the mirror holds, and of those that a summary replaces. */
-const DOUBTED = 3
 /** At most so many windows are read again. */
 const MOST_WINDOWS = 8
 
-/** Chooses what walks of this run are to keep for the comparison. */
-export async function beginComparison(run: Run): Promise<void> {
-  const { facts, request, config, now, random } = run
+type Sampled = Awaited<ReturnType<Run['writer']['sampled']>>
+
+/** Has walks of this run keep what may be compared. */
+export async function beginComparison({ facts, request, config, now, random, writer }: Run): Promise<void> {
   if (config.sync.details === 'never') return
-  const compared = facts.forms_compared
   const { fullEveryMs, settleMs } = config.sync
-  const age = ageOf(compared?.at, now(), settleMs)
+  const age = ageOf(facts.forms_compared?.at, now(), settleMs)
   const isDue = request.full === true || age === null || age >= fullEveryMs
-  await run.writer.beginSample({
-    full: isDue ? SAMPLE : 0,
-    newFinal: Math.max(0, EVIDENCE.final - (compared?.final ?? 0)),
-    newOpen: Math.max(0, EVIDENCE.open - (compared?.open ?? 0)),
-    longest: compared?.longest ?? { result: 0, data: 0 },
-    signs: compared?.signs ?? [],
-    known: (compared?.final ?? 0) === 0,
-    doubted: DOUBTED,
-    otherwise: otherwiseOf(facts.summary_fields ?? []),
-    seed: Math.floor(random() * 2 ** 32),
-  })
+  await writer.beginSample(isDue, Math.floor(random() * 2 ** 32))
 }
 
 /**
@@ -48,79 +32,59 @@ export async function beginComparison(run: Run): Promise<void> {
  */
 export async function compareWithDetails(run: Run): Promise<{ isTold: boolean; isMore: boolean }> {
   const { writer, now } = run
-  const before = differingPaths(run)
   const sampled = await writer.sampled()
-  let isTold = true
-  if (sampled.length > 0) {
-    const latest = new Map<string, FoundDetail>()
-    const failed = new Map<string, DetailAnswer>()
-    let gone: ReadonlySet<string> = new Set()
-    const { unclear, isKeyRefused } = await askFor(
-      run,
-      sampled.map(({ id }) => id),
-      { latest, failed },
-    )
-    if (isKeyRefused) isTold = false
-    else if (unclear.length > 0) {
-      const again = await listAgain(
-        run,
-        sampled.filter(({ id }) => unclear.includes(id)),
-      )
-      gone = again.gone
-      await askFor(run, again.listed, { latest, failed })
-      // What is not listed again may just have been deleted; what could not be listed again teaches nothing. Some
-      // services tell nothing of open tasks by id: the final ones count, where there are any.
-      const finals = new Set(sampled.flatMap(({ id, isFinal }) => (isFinal ? [id] : [])))
-      const counts = (id: string): boolean => finals.size === 0 || finals.has(id)
-      const silent = again.listed.filter((id) => counts(id) && !latest.has(id)).length
-      isTold = again.isRead && (silent === 0 || silent < [...latest.keys()].filter(counts).length)
-    }
-    const { learned, unfinished } = await writer.endSample(isTold, now())
-    Object.assign(run.facts, learned)
-    const compared = run.facts.forms_compared
-    const final = sampled.filter(({ isFinal }) => isFinal)
-    const isFinalTold = (compared?.final ?? 0) > 0 || final.length <= unfinished
-    isTold &&= compared !== undefined && isFinalTold
-    if (learned.summary_fields !== undefined)
-      run.log.info(
-        { fields: learned.summary_fields.map(({ path }) => pathText(path)).join(', ') },
-        'The list is a summary',
-      )
-    // Only its detail tells of a task that the list no longer shows.
-    const steps = [...latest.values()].map((detail) => foundStep(detail, gone.has(detail.taskId)))
-    // Where a task could not be compared, what the list shows of it is not taken for the whole.
-    for (const detail of failed.values()) if (!latest.has(detail.taskId)) steps.push(failedStep(detail, 'detail', true))
-    if (steps.length > 0) await writer.takeDetails(steps, now())
-  }
+  const compared = sampled.length === 0 ? { isTold: true, isMore: false } : await compare(run, sampled)
   for (let from = run.facts.summary_sweep ?? null; from !== null; ) {
     from = await writer.sweep(from, now())
     run.facts.summary_sweep = from ?? undefined
   }
-  return { isTold, isMore: !before.isSubsetOf(differingPaths(run)) }
+  return compared
 }
 
-/** With a summary most tasks are held otherwise than listed: one of them is enough, in the place of another task. */
-function otherwiseOf(summary: SummaryField[]): number {
-  return summary.some(({ how }) => how === 'replaced') ? DOUBTED : Math.min(1, summary.length)
+async function compare(run: Run, sampled: Sampled): Promise<{ isTold: boolean; isMore: boolean }> {
+  const { writer, now } = run
+  const answers: Answers = new Map()
+  const { unclear, isKeyRefused } = await askFor(
+    run,
+    sampled.map(({ id }) => id),
+    answers,
+  )
+  const again = await listAgain(run, isKeyRefused ? [] : sampled.filter(({ id }) => unclear.includes(id)))
+  await askFor(run, again.listed, answers)
+  // What is not listed again may just have been deleted; what could not be listed again teaches nothing. Some services
+  // tell nothing of open tasks by id: the final ones count, where there are any.
+  const final = sampled.filter(({ isFinal }) => isFinal)
+  const isThere = (id: string): boolean => isFound(answers.get(id) as DetailAnswer)
+  const counting = (final.length === 0 ? sampled : final).map(({ id }) => id)
+  const silent = again.listed.filter((id) => counting.includes(id) && !isThere(id)).length
+  const isAnswered = !isKeyRefused && again.isRead && (silent === 0 || silent < counting.filter(isThere).length)
+  const { learned, unfinished, isOver } = await writer.endSample(isAnswered, now())
+  Object.assign(run.facts, learned)
+  if (learned.summary_fields !== undefined)
+    run.log.info(
+      { fields: learned.summary_fields.map(({ path }) => pathText(path)).join(', ') },
+      'The list is a summary',
+    )
+  const steps = [...answers.values()].flatMap((detail) => {
+    // Only its detail tells of a task that the list no longer shows.
+    if (isFound(detail)) return foundStep(detail, again.gone.has(detail.taskId))
+    // Where a task could not be compared, what the list shows of it is not taken for the whole.
+    return detail.answer.kind === 'failed' ? failedStep(detail, 'detail', true) : []
+  })
+  if (steps.length > 0) await writer.takeDetails(steps, now())
+  const known = run.facts.forms_compared
+  const isFinalTold = (known?.final ?? 0) > 0 || final.length <= unfinished
+  return { isTold: isAnswered && known !== undefined && isFinalTold, isMore: isOver }
 }
 
-/** Fields that list and detail are known to show differently. */
-function differingPaths({ facts }: Run): Set<string> {
-  const fields = [...(facts.uneven_fields ?? []), ...(facts.summary_fields ?? [])]
-  return new Set(fields.map(({ path }) => pathText(path)))
-}
-
-/** By id, the last answer that brought the task; and the last answer, if that failed. */
-interface Compared {
-  latest: Map<string, FoundDetail>
-  failed: Map<string, DetailAnswer>
-}
+/** By id, the last answer that brought the task, or the last one where none did. */
+type Answers = Map<string, DetailAnswer>
 
 /**
  * Asks for `ids` and notes their details, later ones in place of earlier ones. `unclear`: the ids without a detail, or
  * with one that differs from the list.
  */
-async function askFor(run: Run, ids: string[], { latest, failed }: Compared) {
+async function askFor(run: Run, ids: string[], answers: Answers) {
   const { writer } = run
   const unclear: string[] = []
   // The key may be good for the list alone: what the list shows is kept.
@@ -138,18 +102,19 @@ async function askFor(run: Run, ids: string[], { latest, failed }: Compared) {
       { code: 'key-refused' },
       'The service refuses this key, or that there is none, for single tasks: see `task-mirror doctor`, or run with --details never',
     )
-  for (const [index, id] of ids.entries()) {
-    const detail = details[index] ?? null
-    failed.delete(id)
-    if (detail?.answer.kind === 'failed') failed.set(id, detail)
-    if (detail === null || !isFound(detail)) {
-      unclear.push(id)
+  for (const detail of details) {
+    if (detail === null) continue
+    const { taskId } = detail
+    const before = answers.get(taskId)
+    const wasFound = before !== undefined && isFound(before)
+    if (!isFound(detail)) {
+      if (!wasFound) answers.set(taskId, detail)
+      unclear.push(taskId)
       continue
     }
-    const before = latest.get(id)
-    if (before !== undefined) await writer.dropDetail(before.answer.value.handle)
-    latest.set(id, detail)
-    if (await writer.noteDetail(id, detail.answer.value.handle)) unclear.push(id)
+    if (wasFound) await writer.dropDetail(before.answer.value.handle)
+    answers.set(taskId, detail)
+    if (await writer.noteDetail(taskId, detail.answer.value.handle)) unclear.push(taskId)
   }
   return { unclear, isKeyRefused }
 }
@@ -158,9 +123,10 @@ async function askFor(run: Run, ids: string[], { latest, failed }: Compared) {
  * Reads again the windows around where `tasks` were met, as many as that is worth. `listed`: the ids that were found
  * there; `gone`: those that were not; `isRead`: false where the service did not give one of the windows.
  */
-async function listAgain(run: Run, tasks: { id: string; place: number }[]) {
-  const { writer, service, config } = run
-  let take = Math.min(config.sync.window, run.facts.page_cap ?? config.sync.window)
+async function listAgain(run: Run, tasks: Sampled) {
+  const { writer, service } = run
+  const ids = tasks.map(({ id }) => id)
+  let take = windowCapacity(run)
   const listed = new Set<string>()
   const gone = new Set<string>()
   let isRead = true
@@ -180,7 +146,7 @@ async function listAgain(run: Run, tasks: { id: string; place: number }[]) {
       continue
     }
     const { handle } = answer.value
-    for (const id of await writer.noteListed(handle)) listed.add(id)
+    for (const id of await writer.noteListed(handle, ids)) listed.add(id)
     await writer.dropWindow(handle)
     if (!listed.has(next.id)) gone.add(next.id)
     tasks = tasks.filter(({ id }) => !listed.has(id))

@@ -13,7 +13,7 @@ export interface DetailAnswer {
   answer: Answer<ParsedDetail>
 }
 
-export interface FoundDetail extends DetailAnswer {
+interface FoundDetail extends DetailAnswer {
   answer: Ok<ParsedDetail>
 }
 

@@ -1,29 +1,29 @@
 // List and detail compared, on the writing side: the sample, what it shows of all tasks, and rows that owe a detail.
-import { compareForms, differingFields, missingFields } from '../../mirror/forms/differences.ts'
-import { judgeSample, withoutEven } from '../../mirror/forms/form-votes.ts'
-import { canHaveMore, type Forms } from '../../mirror/forms/forms.ts'
+import { compareForms, differingFields, type FormDifference, isLess } from '../../mirror/forms/differences.ts'
+import { type JudgedSample, judgeSample } from '../../mirror/forms/form-votes.ts'
+import { canHaveMore } from '../../mirror/forms/forms.ts'
 import { rowBytes } from '../../mirror/row-bytes.ts'
 import { type Facts, readFacts, writeFacts } from '../../mirror/tables/facts.ts'
 import type { Detail } from '../../service/decode/wire.ts'
 import type { Task } from '../../task.ts'
-import { learnedBy } from '../learned-forms.ts'
-import { comparedOf, FormSample, itemOf, type SampledItem, type SampleRequest } from './form-sample.ts'
+import { type ComparedTask, comparedOf, FormSample, itemOf, MOST_SIGNS, type SampledItem } from './form-sample.ts'
 import { isFinal, storedTask } from './intake.ts'
 import type { Writing } from './writing.ts'
 
-/** An item to be asked for by id. */
-type SampleTask = Pick<SampledItem, 'id' | 'place' | 'isFinal'>
-
-/** How the tasks that were compared differ. */
+/** What a comparison has shown, by the last reads of list and detail. */
 export interface ComparedForms {
-  /** How many there were, and whether one of them was final. */
+  /** How many tasks were compared, and whether one of them was final. */
   tasks: number
   hasFinal: boolean
   /** Names of fields that the list leaves out, and of all that differ. */
   missing: string[]
   differing: string[]
-  /** What is known of all tasks, this comparison included. */
-  forms: Forms
+  /** Facts that have changed. */
+  learned: Facts
+  /** How many final tasks had no result. */
+  unfinished: number
+  /** Something that had said nothing of a task's state says something now. */
+  isOver: boolean
 }
 
 /** So many rows of the mirror are compared where no item of the list can be. */
@@ -35,8 +35,9 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
   const { db, tables, compared } = writing
 
   return {
-    beginSample(request: SampleRequest): void {
-      writing.sample = new FormSample(request)
+    /** Listed items are chosen from now on; `isFull`: those of a full walk, too. `seed`: of the random choice. */
+    beginSample(isFull: boolean, seed: number): void {
+      writing.sample = new FormSample(readFacts(db), isFull, seed)
     },
 
     /**
@@ -44,9 +45,9 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
      * mirror are added: a run that was cut off may have taken in what the list no longer shows, and may not have shown
      * whole.
      */
-    sampled(): SampleTask[] {
-      const items = writing.sample.items()
-      writing.sample = new FormSample()
+    sampled(): Pick<SampledItem, 'id' | 'place' | 'isFinal'>[] {
+      const items = writing.sample?.items() ?? []
+      writing.sample = null
       const held = readFacts(db).forms_compared === undefined ? fewHeld(writing) : []
       for (const item of held) if (items.length < HELD && !items.some(({ id }) => id === item.id)) items.push(item)
       compared.clear()
@@ -66,40 +67,30 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
       return compareForms(forms.listed[0] as Task, item.task).length > 0
     },
 
-    /** Stores what the sample showed (`learnedBy`). Returns changed facts, and how many final tasks had no result. */
-    endSample(isTold: boolean, now: number): { learned: Facts; unfinished: number } {
-      const sample = [...compared.values()]
-      compared.clear()
-      const judged = judgeSample(sample, writing.rules.forms)
-      const { final, open, unfinished } = judged
-      const forms = withoutEven(judged.forms, sample)
-      const answered = sample.filter(({ details: found }) => found.length > 0)
-      const bodies = answered.map((task) => task.bodies)
-      const signs = answered.flatMap((task) => task.signs)
-      // What was taken for a way to show a task may have been another state of it.
-      const isOver =
-        forms.uneven.length < judged.forms.uneven.length || forms.summary.length < judged.forms.summary.length
-      for (let from: number | null = isOver ? 0 : null; from !== null; )
-        from = writing.commit(() => tables.tasks.forgetListed(from as number, SWEEP))
-      const counted = { final, open, unfinished }
-      const learned = learnedBy({ at: now, isTold, ...counted, forms, bodies, signs }, readFacts(db))
-      writing.commit(() => writeFacts(db, learned, now))
-      writing.renewRules()
-      return { learned, unfinished }
-    },
-
-    /** What the comparison has shown, by the last reads of list and detail. Stores nothing, and ends the comparison. */
-    comparedForms(): ComparedForms {
+    /** Stores what the sample showed; that it was compared only where enough of it was answered. */
+    endSample(isAnswered: boolean, now: number): ComparedForms {
       const tasks = [...compared.values()].filter(({ details: found }) => found.length > 0)
       compared.clear()
-      const names = (of: (listed: Task, detail: Task) => string[]): string[] =>
-        [...new Set(tasks.flatMap((task) => of(task.listed.at(-1) as Task, task.details.at(-1) as Task)))].sort()
+      const judged = judgeSample(tasks, writing.rules.forms)
+      const { isOver, unfinished } = judged
+      for (let from: number | null = isOver ? 0 : null; from !== null; )
+        from = writing.commit(() => tables.tasks.forgetListed(from as number, SWEEP))
+      const learned = learnedBy(judged, tasks, isAnswered ? now : null, readFacts(db))
+      writing.commit(() => writeFacts(db, learned, now))
+      writing.renewRules()
+      const names = (counts?: (each: FormDifference) => boolean): string[] => {
+        const differing = ({ listed, details: found }: ComparedTask) =>
+          differingFields(listed.at(-1) as Task, found.at(-1) as Task, counts)
+        return [...new Set(tasks.flatMap(differing))].sort()
+      }
       return {
         tasks: tasks.length,
         hasFinal: tasks.some((task) => task.isFinal),
-        missing: names(missingFields),
-        differing: names(differingFields),
-        forms: judgeSample(tasks, writing.rules.forms).forms,
+        missing: names(({ kind }) => isLess(kind)),
+        differing: names(),
+        learned,
+        unfinished,
+        isOver,
       }
     },
 
@@ -116,6 +107,33 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
       })
     },
   }
+}
+
+/** The facts that a comparison changes. `at`: when it was, epoch ms; null where too little of it was answered to count. */
+export function learnedBy(
+  { forms: { summary, uneven }, final, open, unfinished }: Omit<JudgedSample, 'isOver'>,
+  tasks: Pick<ComparedTask, 'signs'>[],
+  at: number | null,
+  known: Facts,
+): Facts {
+  const learned: Facts = { uneven_fields: uneven.length > 0 ? uneven : undefined }
+  if (at !== null && final + open + unfinished > 0) {
+    const before = known.forms_compared ?? { final: 0, open: 0, longest: {} }
+    const longest = new Map(Object.entries(before.longest))
+    for (const { signs } of tasks)
+      for (const [sign, size] of signs)
+        if (longest.has(sign) || longest.size < MOST_SIGNS) longest.set(sign, Math.max(size, longest.get(sign) ?? 0))
+    learned.forms_compared = {
+      at,
+      final: before.final + final,
+      open: before.open + open,
+      longest: Object.fromEntries(longest),
+    }
+  }
+  // The next sync looks for rows that owe a detail because of them.
+  if (JSON.stringify(summary) !== JSON.stringify(known.summary_fields ?? []))
+    Object.assign(learned, { summary_fields: summary, summary_sweep: 1 })
+  return learned
 }
 
 /** Some rows of the mirror for which no detail has been taken in. */

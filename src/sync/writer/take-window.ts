@@ -78,7 +78,7 @@ export class WindowTaking {
     this.ids.add(id)
     const listed = listedTask(window, index)
     const { seq, ...found } = this.#takeTask(listed, known, place)
-    this.#writing.sample.offer(listed, place, {
+    this.#writing.sample?.offer(listed, place, {
       ...found,
       isHeldOtherwise: known?.isListedSo === true && known.isListedOtherwise,
     })

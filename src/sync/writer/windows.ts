@@ -7,7 +7,7 @@ import type { WalkKind } from '../../mirror/tables/walks.ts'
 import { TASK_COLUMNS } from '../../task/columns.ts'
 import type { Moment } from '../../task.ts'
 import { isOther } from '../identity.ts'
-import { comparedOf, fewOf, itemOf } from './form-sample.ts'
+import { comparedOf, FormSample } from './form-sample.ts'
 import { storedTask } from './intake.ts'
 import {
   type HashedWindow,
@@ -22,6 +22,8 @@ import {
 } from './prepare.ts'
 import { type HeldWindow, type TakeIn, WindowTaking } from './take-window.ts'
 import type { Writing } from './writing.ts'
+
+const NOTHING_KNOWN = { isChanged: false, showsLess: false, isHeldOtherwise: false }
 
 /** What the mirror says of the items of a window, by index. */
 export interface Looked {
@@ -120,11 +122,11 @@ export function windowIntake(writing: Writing) {
       const taking = new WindowTaking(writing, holding, step)
       const hasChanged = changedSince(holding.viewedAt, writing.pieces(), recent)
       writing.throwBroken()
-      writing.sample.enter(step.walkId, writing.walks.kindOf)
+      writing.sample?.enter(step.walkId, step.walkId === null ? null : writing.walks.kindOf(step.walkId))
       // If the set-aside store is full, this window is rolled back, and none before it.
       const inTransaction = holding.unfit.size === 0 ? writing.gather : writing.commit
       inTransaction(() => taking.take(hasChanged))
-      writing.sample.leave()
+      writing.sample?.leave()
       recent.push({ piece: writing.pieces(), ids: taking.ids })
       if (recent.length > RECENT) recent.shift()
       release(holding.window.rows)
@@ -159,21 +161,24 @@ function windowReads(
       }
     },
 
-    /** Chooses a few tasks of a window to be compared with their details; returns their ids. */
+    /** Chooses a few tasks of a window to be compared with their details, as if it were a list; returns their ids. */
     compareListed(handle: number): string[] {
       const { window, unfit } = held.get(handle) as HeldWindow
-      const listed = window.ids.flatMap((_, index) => (unfit.has(index) ? [] : listedTask(window, index)))
+      const sample = new FormSample({}, true, 0)
+      sample.enter(0, 'full')
+      for (const index of window.ids.keys())
+        if (!unfit.has(index)) sample.offer(listedTask(window, index), index, NOTHING_KNOWN)
+      sample.leave()
       writing.compared.clear()
-      for (const task of fewOf(listed)) writing.compared.set(task.id, comparedOf(itemOf(task, 0)))
+      for (const item of sample.items()) writing.compared.set(item.id, comparedOf(item))
       return [...writing.compared.keys()]
     },
 
-    /** Notes a window's items whose tasks are being compared, only those of `ids` where given; returns their ids. */
-    noteListed(handle: number, ids: string[] | null = null): string[] {
+    /** Notes those of a window's items whose tasks are being compared and among `ids`; returns their ids. */
+    noteListed(handle: number, ids: string[]): string[] {
       const { window, unfit } = held.get(handle) as HeldWindow
       return window.ids.filter((id, index) => {
-        if (ids?.includes(id) === false) return false
-        const forms = unfit.has(index) ? undefined : writing.compared.get(id)
+        const forms = unfit.has(index) || !ids.includes(id) ? undefined : writing.compared.get(id)
         if (forms === undefined || forms.listed.length > 1) return false
         forms.listed.push(storedTask(rowOf(listedTask(window, index).bytes)))
         return true

@@ -2,7 +2,7 @@
 import { Commits, type Gathering } from '../../mirror/commits.ts'
 import type { Db } from '../../mirror/connect.ts'
 import { type EvidenceTable, evidenceTable } from '../../mirror/tables/evidence.ts'
-import { formsOf, readFacts, writeFacts } from '../../mirror/tables/facts.ts'
+import { readFacts, writeFacts } from '../../mirror/tables/facts.ts'
 import { Bits, type Marks, openMarks } from '../../mirror/tables/marks.ts'
 import { OwedTable } from '../../mirror/tables/owed.ts'
 import { type RunCounts, type RunTable, runTable } from '../../mirror/tables/runs.ts'
@@ -10,7 +10,7 @@ import { type SetAside, setAsideTable } from '../../mirror/tables/set-aside.ts'
 import { TaskTable } from '../../mirror/tables/tasks.ts'
 import { type WalkTable, walkTable } from '../../mirror/tables/walks.ts'
 import type { Decoded } from '../../service/service.ts'
-import { type ComparedTask, FormSample } from './form-sample.ts'
+import type { ComparedTask, FormSample } from './form-sample.ts'
 import type { Intake, IntakeRules, Tables } from './intake.ts'
 import type { Summary } from './prepare.ts'
 
@@ -50,8 +50,8 @@ export class Writing implements Intake {
   readonly tables: Tables
   readonly rules: IntakeRules
   readonly openEveryMs: number
-  /** Listed items that are to be compared with their details. */
-  sample = new FormSample()
+  /** Listed items that are to be compared with their details; null where none are. */
+  sample: FormSample | null = null
   /** Tasks that are being compared, by id. */
   readonly compared = new Map<string, ComparedTask>()
   readonly walks: WalkTable
@@ -155,6 +155,6 @@ export class Writing implements Intake {
 
 /** The rules that follow from what is known of list and details by now. */
 function formRules(db: Db): Pick<IntakeRules, 'forms' | 'comparedResults'> {
-  const facts = readFacts(db)
-  return { forms: formsOf(facts), comparedResults: (facts.forms_compared?.final ?? 0) > 0 }
+  const { summary_fields: summary = [], uneven_fields: uneven = [], forms_compared: compared } = readFacts(db)
+  return { forms: { summary, uneven }, comparedResults: (compared?.final ?? 0) > 0 }
 }
