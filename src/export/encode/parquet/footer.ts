@@ -1,11 +1,11 @@
 // The end of a Parquet file: page indexes, bloom filters, footer. Loaded apart: nothing needs it before the last row.
 import type { FileMetaData, SchemaElement } from 'hyparquet'
+import { writeBlooms } from 'hyparquet-writer/src/bloom.js'
 import type { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
 import { writeIndexes } from 'hyparquet-writer/src/indexes.js'
 import { writeMetadata } from 'hyparquet-writer/src/metadata.js'
 import type { PageIndexes } from 'hyparquet-writer/src/types.js'
 import { unconvertMinMax } from 'hyparquet-writer/src/unconvert.js'
-import { writeBloomFilters } from './bloom.ts'
 import type { Value } from './column-buffer.ts'
 import type { ChunkIndexes } from './column-chunk.ts'
 
@@ -17,7 +17,7 @@ const NONE = new Uint8Array()
 export function writeFooter(writer: ByteWriter, indexes: readonly ChunkIndexes[], about: FileMetaData): void {
   const all = indexes.map(withBytes)
   writeIndexes(writer, all)
-  writeBloomFilters(writer, all)
+  writeBlooms(writer, all)
   // `about` needs no `metadata_length`: the writer counts it.
   writeMetadata(writer, about)
 }
