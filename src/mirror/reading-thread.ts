@@ -7,7 +7,7 @@ import { shareHandle } from './handles.ts'
 
 /** Methods that take plain data, and return plain data or a promise of it. */
 // biome-ignore lint/suspicious/noExplicitAny: a bound for arguments of any type
-type Work = Record<string, (argument: any, io: Io) => unknown>
+export type Work = Record<string, (argument: any, io: Io) => unknown>
 
 export interface ReadingThread<Methods> {
   /** Rejects with what the work throws; see `Calls.ask`. */
