@@ -33,7 +33,7 @@ export async function publishDataset(
   store: Store,
   now: () => number,
 ): Promise<{ published: Published; entry: LatestEntry }> {
-  const { id: snapshotId, options, target, limits, cut, packers } = snapshot
+  const { id: snapshotId, options, target, limits, cut, packer } = snapshot
   const publication = await store.begin(snapshotId)
   const dataset = datasetWriter(publication, {
     ...limits,
@@ -43,7 +43,7 @@ export async function publishDataset(
     about: aboutOf(snapshot, null),
   })
   try {
-    await pour(cut, packers, dataset, options)
+    await pour(cut, packer, dataset, options)
     stopIfAborted(options.signal)
     const { files } = dataset
     const publishedAt = now()
@@ -136,8 +136,8 @@ function latestOf(store: Store, bytes: Buffer | null): Latest | null {
 }
 
 function manifestOf(snapshot: Snapshot, files: ManifestFile[], publishedAt: number): Manifest {
-  const { id, cut, base, options, target, filters, packing, limits, packers } = snapshot
-  const { redactor } = packers.head
+  const { id, cut, base, options, target, filters, packing, limits, packer } = snapshot
+  const { redactor } = packer
   const { lastFullWalk: walk } = cut
   return {
     schemaVersion: 1,
