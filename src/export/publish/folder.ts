@@ -7,7 +7,7 @@ import { syncPath } from '../../mirror/files.ts'
 import { readSmallFile } from '../../small-file.ts'
 import { clearLeftOvers, draftPath, removeSnapshot } from './drafts.ts'
 import { refuseInUse } from './in-use.ts'
-import { explainSnapshot, openFile, publishFile, writeWhole } from './publish.ts'
+import { explainingSnapshot, explainSnapshot, openFile, publishFile, writeWhole } from './publish.ts'
 import {
   FIXED_PARTITION,
   LATEST,
@@ -142,12 +142,8 @@ export class FolderStore implements Store {
 
   close(): void {}
 
-  async #explaining<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work()
-    } catch (error) {
-      throw explainSnapshot(this.place, error)
-    }
+  #explaining<T>(work: () => Promise<T>): Promise<T> {
+    return explainingSnapshot(this.place, work)
   }
 }
 
