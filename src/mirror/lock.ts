@@ -2,11 +2,10 @@
 import { lstatSync, rmSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { MirrorError } from '../errors.ts'
-import { moment } from '../shown.ts'
+import { moment, oneLine } from '../shown.ts'
 import { explaining } from './explain.ts'
 import { holderPath, inodeOf, lockPath, makeFile, readBeginning, refuseOddFile, refusePlantedMirror } from './files.ts'
 import { inspect } from './inspect.ts'
-import { oneLine } from './one-line.ts'
 
 export interface Lock {
   /**

@@ -83,6 +83,24 @@ export function withReader<T>(path: string, question: (db: Db) => T): T {
   return explaining(path, () => lend(openReader(path), question))
 }
 
+/**
+ * Tells whether anything was committed to the mirror at `path` since this call, or since the last answer: two cuts
+ * opened between two answers, the second false, are the same. https://www.sqlite.org/pragma.html#pragma_data_version
+ */
+export function watchCommits(path: string): { hasCommits(): boolean; close(): void } {
+  const db = openReader(path)
+  const version = db.prepare('PRAGMA data_version').pluck()
+  let last = version.get()
+  return {
+    hasCommits() {
+      const before = last
+      last = version.get()
+      return last !== before
+    },
+    close: () => void db.close(),
+  }
+}
+
 /** Reads a row of every table: throws where its first pages are damaged. Quick, however large the mirror is. */
 export function readFirstRows(db: Db): void {
   const names = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all() as string[]

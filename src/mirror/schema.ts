@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { MirrorError } from '../errors.ts'
+import { oneLine } from '../shown.ts'
 import { addUrlHost } from './as-migrated.ts'
 import { type Db, lend } from './connect.ts'
-import { oneLine } from './one-line.ts'
 
 interface Migration {
   version: number

@@ -2,7 +2,7 @@
 import { MirrorError } from '../../errors.ts'
 import { HEADER_NAME } from '../../http-policy.ts'
 import { isObject, parseExact, setOwn } from '../../json.ts'
-import { storedJson } from '../../mirror/stored-json.ts'
+import { storedJson } from '../../mirror/explain.ts'
 import type { JsonObject, JsonValue } from '../../task.ts'
 import { COLUMNS, type Column, positionOf, type RawRow } from './columns.ts'
 import { isCredentialName } from './credential-names.ts'

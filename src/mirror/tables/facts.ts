@@ -1,8 +1,8 @@
 // What has been learned of the service and of this mirror: small JSON values by name.
 import { ageOf } from '../../clock.ts'
 import type { Db } from '../connect.ts'
+import { storedJson } from '../explain.ts'
 import type { Forms, SummaryField, UnevenField } from '../forms/forms.ts'
-import { storedJson } from '../stored-json.ts'
 import { writeOne } from './statements.ts'
 
 /** Every fact by name; times are epoch ms. Absent: not observed yet. */

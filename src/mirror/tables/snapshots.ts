@@ -2,10 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isMirrorError } from '../../errors.ts'
 import { connect, type Db, lend } from '../connect.ts'
-import { explain } from '../explain.ts'
+import { explain, storedJson } from '../explain.ts'
 import { checkSchema } from '../migrate.ts'
 import { withReader } from '../open.ts'
-import { storedJson } from '../stored-json.ts'
 import { writeOne } from './statements.ts'
 
 export interface SnapshotRow {
