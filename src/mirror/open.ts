@@ -8,7 +8,7 @@ import { createMirror, endRestore } from './create.ts'
 import { explaining } from './explain.ts'
 import { isWritable, restoredPath } from './files.ts'
 import { inspect, refuseDangling } from './inspect.ts'
-import { checkSchema, migrate } from './migrate.ts'
+import { checkSchema, migrate } from './schema.ts'
 
 export interface WriterOptions {
   busyTimeoutMs: number

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isMirrorError } from '../../errors.ts'
 import { connect, type Db, lend } from '../connect.ts'
 import { explain, storedJson } from '../explain.ts'
-import { checkSchema } from '../migrate.ts'
 import { withReader } from '../open.ts'
+import { checkSchema } from '../schema.ts'
 import { writeOne } from './statements.ts'
 
 export interface SnapshotRow {
