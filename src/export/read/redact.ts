@@ -41,7 +41,7 @@ const MOST_REMEMBERED = 5_000
  * What stands there: headers in any spelling, the value of one (whose texts may hold URLs, and lists headers), or
  * anything.
  */
-type Place = 'headers' | 'value' | 'elsewhere'
+type Role = 'headers' | 'value' | 'elsewhere'
 
 /** What it has replaced so far counts. Throws `usage-invalid` for a name that no HTTP header can have. */
 export class Redactor {
@@ -150,20 +150,20 @@ export class Redactor {
     return redacted
   }
 
-  #redact(text: string, place: Place): string {
+  #redact(text: string, role: Role): string {
     if (this.#all.size === 0) return text
     this.#found = []
     const flat = redactFlat(text, this.#byWords && MAYBE_URL.test(text) ? this.#judgeWithUrls : this.#judge)
-    const redacted = flat ?? this.#redactTree(text, place)
+    const redacted = flat ?? this.#redactTree(text, role)
     for (const name of this.#found) this.#count(name.trim().toLowerCase(), 1)
     return redacted
   }
 
   /** Text of any form, parsed. */
-  #redactTree(text: string, place: Place): string {
+  #redactTree(text: string, role: Role): string {
     this.#found = []
     if (!this.#maybe.test(text)) return text
-    const redacted = this.#walk(storedJson<JsonValue>(text, parseExact), place)
+    const redacted = this.#walk(storedJson<JsonValue>(text, parseExact), role)
     return this.#found.length === 0 ? text : JSON.stringify(redacted)
   }
 
@@ -181,13 +181,13 @@ export class Redactor {
     })
   }
 
-  #walk(node: JsonValue, place: Place): JsonValue {
-    if (typeof node === 'string') return place === 'headers' ? this.#redactLines(node) : this.#urlsIn(node)
+  #walk(node: JsonValue, role: Role): JsonValue {
+    if (typeof node === 'string') return role === 'headers' ? this.#redactLines(node) : this.#urlsIn(node)
     if (Array.isArray(node)) {
-      return place === 'elsewhere' ? node.map((item) => this.#walk(item, place)) : this.#walkList(node, place)
+      return role === 'elsewhere' ? node.map((item) => this.#walk(item, role)) : this.#walkList(node, role)
     }
     if (!isObject(node)) return node
-    const below = place === 'elsewhere' ? place : 'value'
+    const below = role === 'elsewhere' ? role : 'value'
     for (const [name, value] of Object.entries(node)) {
       if (this.#isWanted(name)) {
         this.#found.push(name)
@@ -203,18 +203,18 @@ export class Redactor {
    * Headers as a list: [name, value, name, value], [[name, value]], [name, value, value], [{name, value}] or ["name:
    * value"].
    */
-  #walkList(list: JsonValue[], place: Place): JsonValue[] {
+  #walkList(list: JsonValue[], role: Role): JsonValue[] {
     const isInTurn = list.length % 2 === 0 && list.every((item, i) => i % 2 === 1 || typeof item === 'string')
     return list.map((item, i) => {
       const name = isInTurn ? (i % 2 === 1 ? list[i - 1] : null) : i > 0 ? list[0] : null
       const isName = typeof name === 'string' && (isInTurn || !name.includes(':'))
       // The values of one header are a list of texts as well, but hold no list of their own.
-      if (place === 'headers' && isName && this.#isWanted(name)) {
+      if (role === 'headers' && isName && this.#isWanted(name)) {
         this.#found.push(name)
         return REDACTED
       }
       return (
-        (isObject(item) ? this.#redactPair(item) : null) ?? this.#walk(item, Array.isArray(item) ? 'headers' : place)
+        (isObject(item) ? this.#redactPair(item) : null) ?? this.#walk(item, Array.isArray(item) ? 'headers' : role)
       )
     })
   }

@@ -1,5 +1,5 @@
 // What the mirror holds already: tasks to compare the service's answers with.
-import { placesOf } from '../../mirror/tables/tasks.ts'
+import { placesOf } from '../../mirror/tables/places.ts'
 import type { WalkKind } from '../../mirror/tables/walks.ts'
 import type { Writing } from './writing.ts'
 
