@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { MirrorError } from '../errors.ts'
-import { forgetSnapshot, recordSnapshot, snapshotsAt } from '../mirror/tables/snapshots.ts'
+import { forgetSnapshot, recordSnapshot, snapshotIdOf, snapshotsAt } from '../mirror/tables/snapshots.ts'
 import { severalText } from '../shown.ts'
 import { aboutOf, filtersOf, openContent, packingOf, refuseMisplaced, type Snapshot } from './content.ts'
 import { beginPacking, type CutPacker } from './encode/pack-in-order.ts'
@@ -12,11 +12,12 @@ import { encoderOf, type Packing } from './encode/pieces.ts'
 import { pour, stopIfAborted } from './encode/pour.ts'
 import { openCuts, startSecondThread } from './encode/second-thread.ts'
 import type { ExportOptions, ExportResult } from './options.ts'
+import { type Published, publishDataset } from './publish/dataset.ts'
 import { type FeedDestination, feedBase, refuseNarrower, refuseOtherMirror } from './publish/feed.ts'
 import { filesInUse, refuseInUse } from './publish/in-use.ts'
+import { nameInLatest, readLatest } from './publish/latest.ts'
 import type { LatestEntry, RecordedFilters } from './publish/manifest.ts'
 import { isFolder, openDraft } from './publish/publish.ts'
-import { nameInLatest, type Published, publishDataset, readLatest } from './publish/publish-dataset.ts'
 import { removeExpired } from './publish/retention.ts'
 import { type Sink, streamSink } from './publish/sink.ts'
 import type { Store } from './publish/store.ts'
@@ -243,8 +244,3 @@ async function forget({ snapshotId, recorded }: ExportResult, options: ExportOpt
 
 /** How long a writer of the mirror is waited for. */
 const BUSY_MS = 5_000
-
-/** Sorts by time; two of the same millisecond differ by `random`. */
-export function snapshotIdOf(at: number, cut: number, random: string): string {
-  return `${new Date(at).toISOString().replace(/[-:.]/g, '')}-${cut}-${random}`
-}

@@ -4,6 +4,7 @@ import { chmod, mkdir, readdir, rename, stat, utimes } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { MirrorError } from '../../errors.ts'
 import { syncPath } from '../../mirror/files.ts'
+import { SNAPSHOT_ID } from '../../mirror/tables/snapshots.ts'
 import { readSmallFile } from '../../small-file.ts'
 import { clearLeftOvers, draftPath, removeSnapshot } from './drafts.ts'
 import { refuseInUse } from './in-use.ts'
@@ -14,7 +15,6 @@ import {
   MANIFEST,
   MOST_BYTES,
   type PendingPublication,
-  SNAPSHOT_ID,
   type Store,
   unreadable,
 } from './store.ts'

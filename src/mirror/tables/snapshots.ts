@@ -63,6 +63,14 @@ export function publications(db: Db): Publication[] {
   return db.prepare('SELECT id, path, bytes FROM snapshots ORDER BY rowid DESC').all() as Publication[]
 }
 
+/** Names a publication. They sort by time; two of the same millisecond differ by `random`. */
+export function snapshotIdOf(at: number, cut: number, random: string): string {
+  return `${new Date(at).toISOString().replace(/[-:.]/g, '')}-${cut}-${random}`
+}
+
+/** As `snapshotIdOf` gives them: nothing else in a destination is ever touched. */
+export const SNAPSHOT_ID = /^\d{8}T\d{9}Z-\d+-[0-9a-f]{6}$/
+
 /** When a publication began, epoch ms, by its name (`20261122T092136123Z-...`); null where it is called otherwise. */
 export function begunAt(id: string): number | null {
   const [, y, mo, d, h, mi, s, ms] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z-/.exec(id) ?? []
