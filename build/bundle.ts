@@ -19,9 +19,7 @@ const ENTRIES = [
   'program',
   'commands/shared/worker',
   'export/encode/second-worker',
-  'mirror/maintenance/vacuum-process',
-  'mirror/maintenance/verify-process',
-  'mirror/maintenance/proof-process',
+  'mirror/maintenance/statement-worker',
   'schedule/worker',
   'sync/writer/worker',
 ]

@@ -11,6 +11,15 @@ export function printable(text: string): string {
   return text.replace(HIDDEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
+/** Characters of text of others in a message of one line. */
+const MOST_CHARACTERS = 120
+
+/** `text` as part of one line, cut short: printable ASCII stays, each run of anything else becomes one `?`. */
+export function oneLine(text: string): string {
+  const short = text.slice(0, MOST_CHARACTERS)
+  return short.replace(/[^\x20-\x7e]+/g, '?') + (text.length > MOST_CHARACTERS ? '...' : '')
+}
+
 /** 12345 is "12,345". */
 export function grouped(value: number | bigint): string {
   // `toLocaleString` first loads its tables: 10 ms of a run that takes 200.

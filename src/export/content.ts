@@ -3,8 +3,8 @@
 import { MirrorError } from '../errors.ts'
 import { flagOf, listed } from '../shown.ts'
 import type { Encoder, FileWriter } from './encode/format.ts'
+import type { CutPacker } from './encode/pack-in-order.ts'
 import type { Packing } from './encode/pieces.ts'
-import type { Packers } from './encode/pour.ts'
 import { type FormatOption, formatEntry, formatsWith, SWITCHES, titlesOf } from './formats.ts'
 import type { ExportOptions } from './options.ts'
 import type { FeedBase } from './publish/feed.ts'
@@ -25,7 +25,7 @@ export interface Snapshot {
   encoder: Encoder
   limits: FileLimits
   cut: CutReader
-  packers: Packers
+  packer: CutPacker
   /** null for a full snapshot. */
   base: FeedBase | null
 }
@@ -37,7 +37,7 @@ export function openContent({ encoder, packing, options }: Snapshot, sink: Sink)
 
 /** Names and texts for a file's footer; `redacted` where the number of replaced values is known by then. */
 export function aboutOf(snapshot: Snapshot, redacted: Record<string, number> | null): Record<string, string> {
-  const { id, options, filters, cut, packers, base } = snapshot
+  const { id, options, filters, cut, packer, base } = snapshot
   const { lastFullWalk: walk } = cut
   return {
     'task-mirror.version': options.toolVersion,
@@ -48,7 +48,7 @@ export function aboutOf(snapshot: Snapshot, redacted: Record<string, number> | n
     'task-mirror.verdict': JSON.stringify({ verdict: walk?.verdict ?? null, at: walk?.finishedAt ?? null }),
     'task-mirror.filters': JSON.stringify(filters),
     'task-mirror.redacted': JSON.stringify({
-      names: packers.head.redactor.names,
+      names: packer.redactor.names,
       ...(redacted && { values: redacted }),
     }),
   }

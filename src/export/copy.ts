@@ -1,12 +1,10 @@
 // Publishes a copy of the mirror itself: one SQLite file that needs no other beside it, whole or not at all.
-import { open, rename, rm, stat } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { rm, stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { MirrorError } from '../errors.ts'
-import { syncPath } from '../mirror/files.ts'
 import { vacuumInto } from '../mirror/maintenance/vacuum.ts'
-import { clearLeftOvers, draftPath } from './publish/drafts.ts'
 import { filesInUse, refuseInUse } from './publish/in-use.ts'
-import { explainSnapshot, FILE_MODE } from './publish/publish.ts'
+import { explainingSnapshot, openDraft } from './publish/publish.ts'
 
 interface CopyOptions {
   dbPath: string
@@ -33,37 +31,22 @@ export interface CopyResult {
 export async function copyMirror({ dbPath, out, inUse, signal, now = Date.now }: CopyOptions): Promise<CopyResult> {
   const startedAt = now()
   const path = resolve(out)
-  const draft = draftPath(path)
-  try {
-    refuseInUse(path, filesInUse(dbPath, inUse))
+  const files = filesInUse(dbPath, inUse)
+  return explainingSnapshot(path, async () => {
+    refuseInUse(path, files)
     await refuseOpenDatabase(path)
-    await clearLeftOvers(dirname(path), startedAt)
     // Made here, because SQLite would give it another mode; SQLite may write into an empty file.
-    await (await open(draft, 'wx', FILE_MODE)).close()
+    const file = await openDraft(path, { now: startedAt, inUse: files })
     try {
-      const { tasks, cut } = await vacuumInto(dbPath, draft, signal)
-      const bytes = await settle(draft)
-      await rename(draft, path)
-      syncPath(dirname(path))
+      const { tasks, cut } = await vacuumInto(dbPath, file.draft, signal)
+      const { size: bytes } = await stat(file.draft)
+      await file.finish()
       return { schemaVersion: 1, path, bytes, tasks, cut, durationMs: now() - startedAt }
     } finally {
-      for (const suffix of ['', '-journal']) await rm(draft + suffix, { force: true }).catch(() => {})
+      await file.discard()
+      await rm(`${file.draft}-journal`, { force: true }).catch(() => {})
     }
-  } catch (error) {
-    throw explainSnapshot(path, error)
-  }
-}
-
-/** Gives the draft exactly its mode, whatever the umask takes away, and syncs it. Returns its size. */
-async function settle(draft: string): Promise<number> {
-  const file = await open(draft, 'r')
-  try {
-    await file.chmod(FILE_MODE)
-    await file.sync()
-    return (await file.stat()).size
-  } finally {
-    await file.close()
-  }
+  })
 }
 
 /** Refuses a database in use, or left in mid-change: the copy would meet a WAL or journal that is not its own. */

@@ -3,20 +3,21 @@ import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { MirrorError } from '../errors.ts'
-import { forgetSnapshot, recordSnapshot, snapshotsAt } from '../mirror/tables/snapshots.ts'
+import { forgetSnapshot, recordSnapshot, snapshotIdOf, snapshotsAt } from '../mirror/tables/snapshots.ts'
 import { severalText } from '../shown.ts'
 import { aboutOf, filtersOf, openContent, packingOf, refuseMisplaced, type Snapshot } from './content.ts'
-import { beginPacking } from './encode/head-start.ts'
+import { beginPacking, type CutPacker } from './encode/pack-in-order.ts'
 import { COMPRESSION_OF, SHARES_WORK } from './encode/parquet/engine.ts'
 import { encoderOf, type Packing } from './encode/pieces.ts'
-import { type Packers, pour, stopIfAborted } from './encode/pour.ts'
+import { pour, stopIfAborted } from './encode/pour.ts'
 import { openCuts, startSecondThread } from './encode/second-thread.ts'
 import type { ExportOptions, ExportResult } from './options.ts'
+import { type Published, publishDataset } from './publish/dataset.ts'
 import { type FeedDestination, feedBase, refuseNarrower, refuseOtherMirror } from './publish/feed.ts'
 import { filesInUse, refuseInUse } from './publish/in-use.ts'
+import { nameInLatest, readLatest } from './publish/latest.ts'
 import type { LatestEntry, RecordedFilters } from './publish/manifest.ts'
 import { isFolder, openDraft } from './publish/publish.ts'
-import { nameInLatest, type Published, publishDataset, readLatest } from './publish/publish-dataset.ts'
 import { removeExpired } from './publish/retention.ts'
 import { type Sink, streamSink } from './publish/sink.ts'
 import type { Store } from './publish/store.ts'
@@ -95,7 +96,7 @@ async function publish(
   const wanted = { ...options.filters, ...(base && { sinceSeq: base.sinceSeq, includeDeleted: true }) }
   const packing = packingOf(target, options, filters)
   const limits = { partitionBy: options.partitionBy ?? 'none', rowsPerFile: options.rowsPerFile ?? null }
-  const { cut, packers } = await packersOf(options, wanted, packing, limits)
+  const { cut, packer } = await openPacker(options, wanted, packing, limits)
   try {
     refuseUnknownStatus(cut, to, options.dbPath)
     refuseOtherMirror({ dbPath: options.dbPath, cut: cut.cut }, base, destination)
@@ -103,12 +104,12 @@ async function publish(
     await store?.makeReady(startedAt)
     const id = snapshotIdOf(startedAt, cut.cut, randomBytes(3).toString('hex'))
     const encoder = await encoderOf(packing)
-    const snapshot: Snapshot = { id, options, target, filters, packing, encoder, limits, cut, packers, base }
+    const snapshot: Snapshot = { id, options, target, filters, packing, encoder, limits, cut, packer, base }
     const { published, entry } =
       store === null
         ? { published: await publishOneFile(snapshot, to), entry: null }
         : await publishDataset(snapshot, store, now)
-    const { redactor } = packers.head
+    const { redactor } = packer
     const result: ExportResult = {
       schemaVersion: 1,
       snapshotId: id,
@@ -131,9 +132,8 @@ async function publish(
     }
     return { result, entry }
   } finally {
-    await packers.head.stop()
+    await packer.stop()
     cut.close()
-    await packers.second?.close()
   }
 }
 
@@ -156,20 +156,23 @@ function refuseUnknownStatus(cut: CutReader, { place, target, filters }: Destina
 }
 
 /** Opens the cut for this thread, which packs at once, and where it pays also for a second one that holds the same. */
-async function packersOf(
+async function openPacker(
   options: ExportOptions,
   filters: Filters,
   packing: Packing,
   limits: FileLimits,
-): Promise<{ cut: CutReader; packers: Packers }> {
+): Promise<{ cut: CutReader; packer: CutPacker }> {
   const { dbPath, signal } = options
   const redact = redactionOf(options.redact)
   const start = (cut: CutReader) => (isForTwo(cut, options) ? startSecondThread(dbPath, packing.format) : null)
   const begin = (cut: CutReader) => beginPacking(cut, { packing, limits, redact, signal })
-  const { cut, head, second } = await openCuts(dbPath, filters, start, begin)
-  // If `begin` fails, the calls of `pack` after it throw the error.
-  second?.begin(packing, redact).catch(() => {})
-  return { cut, packers: { head, second } }
+  const { cut, head: packer, second } = await openCuts(dbPath, filters, start, begin)
+  if (second !== null) {
+    // If `begin` fails, the calls of `pack` after it throw the error.
+    second.begin(packing, redact).catch(() => {})
+    packer.join(second)
+  }
+  return { cut, packer }
 }
 
 /** Most statuses named in a message. */
@@ -183,7 +186,7 @@ function isForTwo(cut: CutReader, { engine = 'hyparquet', smallCutBytes = SMALL_
 }
 
 async function publishOneFile(snapshot: Snapshot, { place: path, startedAt }: Destination): Promise<Published> {
-  const { options, cut, packers } = snapshot
+  const { options, cut, packer } = snapshot
   const inUse = filesInUse(options.dbPath, options.inUse)
   const draft = path === '-' ? null : await openDraft(path, { now: startedAt, inUse })
   try {
@@ -192,9 +195,9 @@ async function publishOneFile(snapshot: Snapshot, { place: path, startedAt }: De
     try {
       const files = {
         add: writer.add,
-        close: () => writer.close(aboutOf(snapshot, packers.head.redactor.counts())),
+        close: () => writer.close(aboutOf(snapshot, packer.redactor.counts())),
       }
-      const { rows, readerGone } = await pour(cut, packers, files, options)
+      const { rows, readerGone } = await pour(cut, packer, files, options)
       stopIfAborted(options.signal)
       await draft?.finish()
       return { path, manifest: null, files: 1, rows, bytes: sink.bytes, sha256: draft?.sha256() ?? null, readerGone }
@@ -241,8 +244,3 @@ async function forget({ snapshotId, recorded }: ExportResult, options: ExportOpt
 
 /** How long a writer of the mirror is waited for. */
 const BUSY_MS = 5_000
-
-/** Sorts by time; two of the same millisecond differ by `random`. */
-export function snapshotIdOf(at: number, cut: number, random: string): string {
-  return `${new Date(at).toISOString().replace(/[-:.]/g, '')}-${cut}-${random}`
-}

@@ -15,7 +15,7 @@ import {
   syncPath,
 } from './files.ts'
 import { inspect } from './inspect.ts'
-import { migrate } from './migrate.ts'
+import { migrate } from './schema.ts'
 
 /** Makes the empty mirror under a hidden name and renames it: even after a kill there is a whole one or none. */
 export function createMirror(asked: string, fileMode: number): void {

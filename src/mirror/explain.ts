@@ -3,8 +3,7 @@ import { accessSync, constants } from 'node:fs'
 import { fileLimitOr, MirrorError } from '../errors.ts'
 
 /** What to do about a damaged mirror. */
-export const DAMAGED_HINT =
-  'Check it with `task-mirror verify`; restore a copy, or move it away and run `task-mirror sync`.'
+const DAMAGED_HINT = 'Check it with `task-mirror verify`; restore a copy, or move it away and run `task-mirror sync`.'
 
 type Detail = ConstructorParameters<typeof MirrorError>[2]
 
@@ -81,5 +80,20 @@ function isUnreadable(path: string): boolean {
     return false
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EACCES'
+  }
+}
+
+/**
+ * Reads JSON that the mirror stores: text that is no JSON is damage, like a page that cannot be read. Throws
+ * `mirror-damaged` by itself, because not all who read rows do so within `explaining`.
+ */
+export function storedJson<T>(text: string, parse: (text: string) => unknown = JSON.parse): T {
+  try {
+    return parse(text) as T
+  } catch {
+    // No cause: it would quote the text, which may hold a credential.
+    throw new MirrorError('mirror-damaged', 'The mirror is damaged: a text that it keeps as JSON is not JSON', {
+      hint: DAMAGED_HINT,
+    })
   }
 }

@@ -2,7 +2,7 @@
 import { lstatSync, rmSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { MirrorError } from '../errors.ts'
-import { moment } from '../shown.ts'
+import { moment, oneLine } from '../shown.ts'
 import type { Db } from './connect.ts'
 import { explaining, takenAway } from './explain.ts'
 import {
@@ -16,7 +16,6 @@ import {
   sqliteFiles,
 } from './files.ts'
 import { inspect } from './inspect.ts'
-import { oneLine } from './one-line.ts'
 
 export interface Lock {
   /**

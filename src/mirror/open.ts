@@ -8,7 +8,7 @@ import { createMirror, endRestore } from './create.ts'
 import { explaining } from './explain.ts'
 import { isWritable, restoredPath } from './files.ts'
 import { inspect, refuseDangling } from './inspect.ts'
-import { checkSchema, migrate } from './migrate.ts'
+import { checkSchema, migrate } from './schema.ts'
 
 export interface WriterOptions {
   busyTimeoutMs: number
@@ -81,6 +81,24 @@ export function openReader(path: string): Db {
  */
 export function withReader<T>(path: string, question: (db: Db) => T): T {
   return explaining(path, () => lend(openReader(path), question))
+}
+
+/**
+ * Tells whether anything was committed to the mirror at `path` since this call, or since the last answer: two cuts
+ * opened between two answers, the second false, are the same. https://www.sqlite.org/pragma.html#pragma_data_version
+ */
+export function watchCommits(path: string): { hasCommits(): boolean; close(): void } {
+  const db = openReader(path)
+  const version = db.prepare('PRAGMA data_version').pluck()
+  let last = version.get()
+  return {
+    hasCommits() {
+      const before = last
+      last = version.get()
+      return last !== before
+    },
+    close: () => void db.close(),
+  }
 }
 
 /** Reads a row of every table: throws where its first pages are damaged. Quick, however large the mirror is. */

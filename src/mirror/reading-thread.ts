@@ -3,11 +3,11 @@ import type { Worker } from 'node:worker_threads'
 import { type Calls, callsOf, startWorker } from '../threads/calls.ts'
 import type { Io } from '../threads/messages.ts'
 import { serve } from '../threads/serve.ts'
-import { shareHandle } from './handles.ts'
+import { shareHandle } from './inspect.ts'
 
 /** Methods that take plain data, and return plain data or a promise of it. */
 // biome-ignore lint/suspicious/noExplicitAny: a bound for arguments of any type
-type Work = Record<string, (argument: any, io: Io) => unknown>
+export type Work = Record<string, (argument: any, io: Io) => unknown>
 
 export interface ReadingThread<Methods> {
   /** Rejects with what the work throws; see `Calls.ask`. */

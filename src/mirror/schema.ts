@@ -1,10 +1,12 @@
-// The migrations, and a check that the mirror's objects are as they make them: others may plant triggers or views.
+// Brings a mirror to this program's schema, forward only; refuses one of a newer program, or one whose objects are not as
+// the migrations make them: others may plant triggers or views.
 import { readdirSync, readFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { MirrorError } from '../errors.ts'
+import { oneLine } from '../shown.ts'
 import { addUrlHost } from './as-migrated.ts'
 import { type Db, lend } from './connect.ts'
-import { oneLine } from './one-line.ts'
+import { APPLICATION_ID } from './inspect.ts'
 
 interface Migration {
   version: number
@@ -19,6 +21,50 @@ export function migrations(): Migration[] {
     .filter((name) => /^\d{4}_.+\.sql$/.test(name))
     .sort()
     .map((name) => ({ version: Number(name.slice(0, 4)), sql: readFileSync(new URL(name, MIGRATIONS), 'utf8') }))
+}
+
+/** Throws `mirror-newer`, or `mirror-damaged` where the program's own objects are not as the migrations make them. */
+export function checkSchema(db: Db, path: string): void {
+  db.transaction(() => checkObjects(db, path, checkVersion(db, path)))()
+}
+
+/** Applies the migrations that are missing, each in one transaction. */
+export function migrate(db: Db, path: string): void {
+  const all = migrations()
+  const current = db.pragma('user_version', { simple: true }) as number
+  addUrlHost(db)
+  if (current < (all.at(-1)?.version ?? 0)) refuseTakenNames(db, path, current)
+  for (const { version, sql } of all) {
+    if (version <= current) continue
+    db.transaction(() => {
+      db.exec(sql)
+      db.pragma(`user_version = ${version}`)
+      db.pragma(`application_id = ${APPLICATION_ID}`)
+    }).immediate()
+  }
+}
+
+function checkVersion(db: Db, path: string): number {
+  const version = db.pragma('user_version', { simple: true }) as number
+  const versions = migrations().map((migration) => migration.version)
+  const newest = versions.at(-1) ?? 0
+  if (version <= newest && !versions.includes(version)) {
+    throw new MirrorError('mirror-damaged', `The mirror ${path} has no schema that is known (${version})`, {
+      facts: { path, version },
+      hint: 'Restore a copy of the file, or move it away and run `task-mirror sync`, which reads everything again.',
+    })
+  }
+  if (version > newest) {
+    throw new MirrorError(
+      'mirror-newer',
+      `${path} was written by a newer task-mirror (schema ${version}, this one knows ${newest})`,
+      {
+        facts: { path, version, newest },
+        hint: 'Use the newer program, or another file with --db.',
+      },
+    )
+  }
+  return version
 }
 
 /** A row of `sqlite_schema`. */
@@ -38,7 +84,7 @@ const RESTORE = 'Restore a copy with `task-mirror restore`, or move the file awa
  * trigger or unique index, which decide what can be written. Throws `mirror-damaged` with its name. Call in a read
  * transaction.
  */
-export function checkObjects(db: Db, path: string, version: number): void {
+function checkObjects(db: Db, path: string, version: number): void {
   const own = objectsAt(version)
   const names = new Set([...own.values()].map(({ name }) => folded(name)))
   const found = new Map<string, SchemaObject>()
@@ -60,7 +106,7 @@ export function checkObjects(db: Db, path: string, version: number): void {
 }
 
 /** Throws `mirror-foreign` where somebody has taken a name that a migration after `version` needs. */
-export function refuseTakenNames(db: Db, path: string, version: number): void {
+function refuseTakenNames(db: Db, path: string, version: number): void {
   const before = objectsAt(version)
   const all = objectsAt(migrations().at(-1)?.version ?? 0)
   const taken = objectsOf(db).find(({ name }) => !before.has(folded(name)) && all.has(folded(name)))

@@ -11,7 +11,7 @@ import {
 } from '../task/columns.ts'
 import { emptyRow } from '../task/row.ts'
 import type { Integer, JsonObject, JsonValue, Task, TaskRow } from '../task.ts'
-import { storedJson } from './stored-json.ts'
+import { storedJson } from './explain.ts'
 
 /** Shapes a task into its columns; what they cannot hold exactly is laid over them by `extra`. */
 export function shapeTask(task: Task): TaskRow {

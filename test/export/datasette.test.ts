@@ -3,8 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { datasetteConfigOf } from '../../src/export/datasette.ts'
-import { CANNED_QUERIES } from '../../src/export/datasette-queries.ts'
+import { CANNED_QUERIES, datasetteConfigOf } from '../../src/export/datasette.ts'
 import { makeMirror, ordinaryRows } from './mirror.ts'
 
 interface Table {

@@ -9,8 +9,9 @@ import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import Database from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
 import { DEFAULTS } from '../../src/config/defaults.ts'
-import { exportSnapshot, snapshotIdOf } from '../../src/export/export.ts'
+import { exportSnapshot } from '../../src/export/export.ts'
 import type { ExportOptions } from '../../src/export/options.ts'
+import { snapshotIdOf } from '../../src/mirror/tables/snapshots.ts'
 import { type FilledMirror, makeMirror, ordinaryRows } from './mirror.ts'
 
 const SOURCE = new URL('../../src/export/export.ts', import.meta.url).href

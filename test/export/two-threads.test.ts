@@ -2,11 +2,10 @@ import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, writeSync 
 import { join } from 'node:path'
 import { setImmediate as immediate } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import type { PackedKeyRange } from '../../src/export/encode/format.ts'
-import { beginPacking } from '../../src/export/encode/head-start.ts'
-import { packInOrder } from '../../src/export/encode/pack-in-order.ts'
-import type { Packing } from '../../src/export/encode/pieces.ts'
-import { openCuts, startSecondThread } from '../../src/export/encode/second-thread.ts'
+import type { Packed, PackedKeyRange } from '../../src/export/encode/format.ts'
+import { beginPacking, packInOrder } from '../../src/export/encode/pack-in-order.ts'
+import type { Packing, PackKeyRange } from '../../src/export/encode/pieces.ts'
+import { openCuts, type SecondThread, startSecondThread } from '../../src/export/encode/second-thread.ts'
 import { exportSnapshot } from '../../src/export/export.ts'
 import { FORMATS } from '../../src/export/formats.ts'
 import type { ExportOptions } from '../../src/export/options.ts'
@@ -202,19 +201,22 @@ test('packing that has begun ends in the middle of a key range once it is stoppe
   const cut = openCut(copyMirror(many).path, {})
   const head = beginPacking(cut, { packing: LINES, limits: ALL_OF_IT, redact: ['authorization'], signal: undefined })
   await head.stop()
-  await expect(head.first).rejects.toMatchObject({ code: 'interrupted' })
+  await expect(head.pieces().next()).rejects.toMatchObject({ code: 'interrupted' })
   cut.close()
 })
 
-test('packing that has begun has the first key range, also where the next one is asked for before it is read', async () => {
+test('packing that has begun has the first key range, also where another thread joins before it is read', async () => {
   const cut = openCut(copyMirror(many).path, {})
   const [one, two] = cut.keyRanges(FORMATS.ndjson.pieceBytes)
   const head = beginPacking(cut, { packing: LINES, limits: ALL_OF_IT, redact: [], signal: undefined })
-  expect(head.keyRanges.next().value).toEqual(two)
-  const { packed } = await head.first
+  const given: KeyRange[] = []
+  const pack = (keyRange: KeyRange) => new Promise<PackedKeyRange>(() => void given.push(keyRange))
+  head.join({ pack, close: async () => {} } as unknown as SecondThread)
+  expect(given[0]).toEqual(two)
+  const packed = (await head.pieces().next()).value as Packed
   const rows = [...cut.batches(one as KeyRange)].flat()
-  expect(packed?.rows).toBe(rows.length)
-  expect(String(packed?.content.bytes).split('\n')[0]).toContain(`"${rows[0]![0]}"`)
+  expect(packed.rows).toBe(rows.length)
+  expect(String(packed.content.bytes).split('\n')[0]).toContain(`"${rows[0]![0]}"`)
   await head.stop()
   cut.close()
 })
@@ -262,6 +264,12 @@ const outcome = (packed: KeyRange): PackedKeyRange => ({
   },
   rest: null,
 })
+/** Pieces packed by this thread and, unless it works alone, another one that joins at once. */
+function inOrder(all: Iterator<KeyRange, void>, here: PackKeyRange, there: PackKeyRange | null) {
+  const { pieces, join } = packInOrder(all, here)
+  if (there !== null) join(there)
+  return pieces
+}
 const keyRanges = (...numbers: number[]) => numbers.map(keyRange)[Symbol.iterator]() as Iterator<KeyRange, void>
 
 test('outcomes come in order whoever is slower, and nobody runs far ahead', async () => {
@@ -275,10 +283,7 @@ test('outcomes come in order whoever is slower, and nobody runs far ahead', asyn
       return outcome(wanted)
     }
     const found: number[] = []
-    const all = keyRanges(...Array(30).keys())
-    const here = pack('here')
-    const first = here(all.next().value as KeyRange)
-    for await (const { rows } of packInOrder({ first, keyRanges: all, pack: here }, pack('there'))) {
+    for await (const { rows } of inOrder(keyRanges(...Array(30).keys()), pack('here'), pack('there'))) {
       found.push(rows)
       ahead--
     }
@@ -296,9 +301,9 @@ test.each(['alone', 'with another thread'])(
       const left = { 12: 120, 120: 1200 }[done.packed!.rows]
       return { ...done, rest: left === undefined ? null : keyRange(left) }
     }
-    const head = { first: pack(keyRange(11)), keyRanges: keyRanges(12, 13, 14), pack }
     const found: number[] = []
-    for await (const { rows } of packInOrder(head, who === 'alone' ? null : pack)) found.push(rows)
+    const there = who === 'alone' ? null : pack
+    for await (const { rows } of inOrder(keyRanges(11, 12, 13, 14), pack, there)) found.push(rows)
     expect(found).toEqual([11, 12, 120, 1200, 13, 14])
   },
 )
@@ -315,23 +320,23 @@ test('a feed of few changes too large for a piece is written whole and in order'
 })
 
 test('the first key range fails the whole where its turn comes', async () => {
-  const pack = async (wanted: KeyRange) => outcome(wanted)
-  const taken = packInOrder({ first: Promise.reject(new Error('no')), keyRanges: keyRanges(1), pack }, pack)
+  const there = async (wanted: KeyRange) => outcome(wanted)
+  const taken = inOrder(keyRanges(0, 1), async () => Promise.reject(new Error('no')), there)
   await expect(taken.next()).rejects.toThrow('no')
 })
 
 test('a key range that fails there fails the whole', async () => {
   const there = async () => Promise.reject(new Error('no'))
   const taken = (async () => {
-    const pack = async (wanted: KeyRange) => outcome(wanted)
-    const head = { first: pack(keyRange(0)), keyRanges: keyRanges(...Array(9).keys()), pack }
-    for await (const _ of packInOrder(head, there)) await new Promise(setImmediate)
+    const here = async (wanted: KeyRange) => outcome(wanted)
+    for await (const _ of inOrder(keyRanges(...Array(9).keys()), here, there)) await new Promise(setImmediate)
   })()
   await expect(taken).rejects.toThrow('no')
 })
 
 test('where the key ranges end in a failure, it is thrown behind what was found before', async () => {
   function* broken(): Generator<KeyRange, void> {
+    yield keyRange(0)
     yield keyRange(1)
     yield keyRange(2)
     throw new Error('no')
@@ -341,8 +346,7 @@ test('where the key ranges end in a failure, it is thrown behind what was found 
   const here = async (wanted: KeyRange) => immediate().then(() => immediate(outcome(wanted)))
   const found: unknown[] = []
   const taken = (async () => {
-    const head = { first: here(keyRange(0)), keyRanges: broken(), pack: here }
-    for await (const { rows } of packInOrder(head, there)) found.push(rows)
+    for await (const { rows } of inOrder(broken(), here, there)) found.push(rows)
   })()
   await expect(taken).rejects.toThrow('no')
   expect(found).toEqual([0, 1, 2])
@@ -357,7 +361,7 @@ test('once nobody takes what is packed, no further key range is asked for', asyn
   const there = (wanted: KeyRange) =>
     new Promise<PackedKeyRange>((resolve) => waiting.push(() => resolve(outcome(wanted))))
   const here = async (wanted: KeyRange) => outcome(wanted)
-  for await (const _ of packInOrder({ first: here(keyRange(0)), keyRanges: endless(), pack: here }, there)) break
+  for await (const _ of inOrder(endless(), here, there)) break
   const before = asked
   for (const answer of waiting) answer()
   await immediate()

@@ -115,7 +115,7 @@ async function stopCheck(stage: Stage) {
       try {
         const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
         // Not before it is a program of its own: its parent waits for that.
-        return children.find((child) => readFileSync(`/proc/${child}/cmdline`, 'latin1').includes('verify-process'))
+        return children.find((child) => readFileSync(`/proc/${child}/cmdline`, 'latin1').includes('statement-worker'))
       } catch {
         return undefined
       }

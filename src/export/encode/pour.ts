@@ -1,21 +1,11 @@
-// Brings a whole cut into files, packed by one thread or by two. Knows pieces and who makes them; nothing of formats.
+// Brings a whole cut into files, piece by piece. Knows nothing of formats, nor of who packs.
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { ExportOptions } from '../options.ts'
 import { interrupted, ReaderGone } from '../publish/sink.ts'
 import type { CutReader } from '../read/rows.ts'
 import type { Packed } from './format.ts'
-import type { HeadStart } from './head-start.ts'
-import { packInOrder } from './pack-in-order.ts'
-import type { SecondThread } from './second-thread.ts'
+import type { CutPacker } from './pack-in-order.ts'
 import { letYoungGenerationsGrow } from './young-generations.ts'
-
-/** The threads that pack. */
-export interface Packers {
-  /** This thread, which has begun. */
-  head: HeadStart
-  /** The other thread, which holds the same cut; null where this one works alone. */
-  second: SecondThread | null
-}
 
 /** Where pieces go: one file, or those of a dataset. */
 interface Files {
@@ -30,7 +20,7 @@ const GROWN_AFTER = 12
 /** Writes all rows and closes the files. Where the reader of stdout has gone away, this ends without a failure. */
 export async function pour(
   cut: CutReader,
-  { head, second }: Packers,
+  packer: CutPacker,
   files: Files,
   { signal, onProgress }: Pick<ExportOptions, 'signal' | 'onProgress'>,
 ): Promise<{ rows: number; readerGone: boolean }> {
@@ -42,7 +32,7 @@ export async function pour(
 
   try {
     stopIfAborted(signal)
-    for await (const piece of packInOrder(head, second?.pack ?? null)) {
+    for await (const piece of packer.pieces()) {
       stopIfAborted(signal)
       // A failure is thrown by the next `await adding`, here or at the end.
       await adding
@@ -52,11 +42,6 @@ export async function pour(
       onProgress?.(rows, total)
       if (++pieces === GROWN_AFTER) letYoungGenerationsGrow(false)
       await breathe()
-    }
-    if (second !== null) {
-      head.redactor.add(second.counts())
-      // Not awaited: the thread takes a while to end, and the footer is written meanwhile.
-      void second.close()
     }
     await adding
     await files.close()

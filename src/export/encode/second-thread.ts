@@ -1,7 +1,7 @@
 // The export's second thread, as the main one sees it. Used only where both are proven to read the same cut.
 import { extname } from 'node:path'
-import { shareHandle } from '../../mirror/handles.ts'
-import { watchCommits } from '../../mirror/watch-commits.ts'
+import { shareHandle } from '../../mirror/inspect.ts'
+import { watchCommits } from '../../mirror/open.ts'
 import { callsOf, startWorker } from '../../threads/calls.ts'
 import type { Format } from '../formats.ts'
 import type { Filters } from '../read/conditions.ts'

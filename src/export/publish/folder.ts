@@ -4,17 +4,17 @@ import { chmod, mkdir, readdir, rename, stat, utimes } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { MirrorError } from '../../errors.ts'
 import { syncPath } from '../../mirror/files.ts'
+import { SNAPSHOT_ID } from '../../mirror/tables/snapshots.ts'
 import { readSmallFile } from '../../small-file.ts'
 import { clearLeftOvers, draftPath, removeSnapshot } from './drafts.ts'
 import { refuseInUse } from './in-use.ts'
-import { explainSnapshot, openFile, publishFile, writeWhole } from './publish.ts'
+import { explainingSnapshot, explainSnapshot, openFile, publishFile, writeWhole } from './publish.ts'
 import {
   FIXED_PARTITION,
   LATEST,
   MANIFEST,
   MOST_BYTES,
   type PendingPublication,
-  SNAPSHOT_ID,
   type Store,
   unreadable,
 } from './store.ts'
@@ -142,12 +142,8 @@ export class FolderStore implements Store {
 
   close(): void {}
 
-  async #explaining<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work()
-    } catch (error) {
-      throw explainSnapshot(this.place, error)
-    }
+  #explaining<T>(work: () => Promise<T>): Promise<T> {
+    return explainingSnapshot(this.place, work)
   }
 }
 

@@ -27,17 +27,22 @@ interface DraftOptions {
   mode?: number
 }
 
+/** A file under its hidden name, `draft`, until it is finished. */
+interface Draft extends OutputFile {
+  readonly draft: string
+}
+
 /** Mode of what is published: tasks are nobody else's business. */
-export const FILE_MODE = 0o600
+const FILE_MODE = 0o600
 
 /**
  * Begins a draft for `path` and clears away those of dead exports in the same folder.
  * Throws `usage-invalid` where something stands at `path` that is no file (a rename would replace a device or pipe) or
  * is in use, `snapshot-unwritable` or `disk-full`.
  */
-export async function openDraft(path: string, { now, inUse, mode = FILE_MODE }: DraftOptions): Promise<OutputFile> {
+export async function openDraft(path: string, { now, inUse, mode = FILE_MODE }: DraftOptions): Promise<Draft> {
   const draft = draftPath(path)
-  try {
+  await explainingSnapshot(path, async () => {
     refuseInUse(path, inUse)
     const present = await stat(path).catch(() => null)
     if (present !== null && !present.isFile()) {
@@ -47,23 +52,20 @@ export async function openDraft(path: string, { now, inUse, mode = FILE_MODE }: 
       })
     }
     if (now !== undefined) await clearLeftOvers(dirname(path), now)
-  } catch (error) {
-    throw explainSnapshot(path, error)
-  }
+  })
   const file = await openFile(draft, path, mode)
   return {
+    draft,
     get bytes() {
       return file.bytes
     },
     write: file.write,
     async finish() {
       await file.finish()
-      try {
+      await explainingSnapshot(path, async () => {
         await rename(draft, path)
         syncPath(dirname(path))
-      } catch (error) {
-        throw explainSnapshot(path, error)
-      }
+      })
     },
     async discard() {
       await file.discard()
@@ -93,9 +95,7 @@ const SYNCED_BEHIND_BYTES = 4 * 1024 * 1024
 
 /** Creates the file `path` for writing; errors name `shown`. Throws `snapshot-unwritable` or `disk-full`. */
 export async function openFile(path: string, shown: string, mode = FILE_MODE): Promise<OutputFile> {
-  const file = await open(path, 'wx', mode).catch((error) => {
-    throw explainSnapshot(shown, error)
-  })
+  const file = await explainingSnapshot(shown, () => open(path, 'wx', mode))
   const hash = createHash('sha256')
   let bytes = 0
   let isOpen = true
@@ -123,33 +123,26 @@ export async function openFile(path: string, shown: string, mode = FILE_MODE): P
       return bytes
     },
     async write(piece) {
-      try {
-        const written = writeAll(file, piece)
-        // Hashed while the kernel takes the bytes on another thread.
-        hash.update(piece)
-        await written
-        bytes += piece.length
-        unsynced += piece.length
-        if (unsynced >= SYNCED_BEHIND_BYTES && syncing === null) {
-          unsynced = 0
-          syncing = syncBehind()
-        }
-      } catch (error) {
-        throw explainSnapshot(shown, error)
+      const written = explainingSnapshot(shown, () => writeAll(file, piece))
+      // Hashed while the kernel takes the bytes on another thread.
+      hash.update(piece)
+      await written
+      bytes += piece.length
+      unsynced += piece.length
+      if (unsynced >= SYNCED_BEHIND_BYTES && syncing === null) {
+        unsynced = 0
+        syncing = syncBehind()
       }
     },
-    async finish() {
-      try {
+    finish: () =>
+      explainingSnapshot(shown, async () => {
         await syncing
         if (failure !== null) throw failure
         // Exactly this mode, whatever the umask takes away.
         await file.chmod(mode)
         await file.sync()
         await close()
-      } catch (error) {
-        throw explainSnapshot(shown, error)
-      }
-    },
+      }),
     discard: () => close().catch(() => {}),
     sha256: () => hash.digest('hex'),
   }
@@ -157,6 +150,15 @@ export async function openFile(path: string, shown: string, mode = FILE_MODE): P
 
 async function writeAll(file: FileHandle, piece: Uint8Array): Promise<void> {
   for (let at = 0; at < piece.length; ) at += (await file.write(piece, at, piece.length - at)).bytesWritten
+}
+
+/** Does `work`; an error of the file system is explained by what it means for the snapshot at `path`. */
+export async function explainingSnapshot<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw explainSnapshot(path, error)
+  }
 }
 
 /** What an error of the file system means for the snapshot at `path`. Others come back as they are. */

@@ -3,8 +3,8 @@ import { ageOf } from '../../clock.ts'
 import { isMirrorError, MirrorError } from '../../errors.ts'
 import { begunAt } from '../../mirror/tables/snapshots.ts'
 import { seriesOf } from './feed.ts'
+import { readLatest } from './latest.ts'
 import { type Manifest, parseManifest } from './manifest.ts'
-import { readLatest } from './publish-dataset.ts'
 import { readManifest, type Store } from './store.ts'
 
 /** What the decision needs of a manifest. */

@@ -64,9 +64,6 @@ export function unreadable(name: string, what: string): MirrorError {
   })
 }
 
-/** As `snapshotIdOf` gives them: nothing else in a destination is ever touched. */
-export const SNAPSHOT_ID = /^\d{8}T\d{9}Z-\d+-[0-9a-f]{6}$/
-
 /** Such as `account=acme`, as storeAt names it. */
 export const FIXED_PARTITION = /^[a-z][a-z0-9_]*=./
 

@@ -2,7 +2,7 @@
 import { MirrorError } from '../../errors.ts'
 import { HEADER_NAME } from '../../http-policy.ts'
 import { isObject, parseExact, setOwn } from '../../json.ts'
-import { storedJson } from '../../mirror/stored-json.ts'
+import { storedJson } from '../../mirror/explain.ts'
 import type { JsonObject, JsonValue } from '../../task.ts'
 import { COLUMNS, type Column, positionOf, type RawRow } from './columns.ts'
 import { isCredentialName } from './credential-names.ts'
@@ -41,7 +41,7 @@ const MOST_REMEMBERED = 5_000
  * What stands there: headers in any spelling, the value of one (whose texts may hold URLs, and lists headers), or
  * anything.
  */
-type Place = 'headers' | 'value' | 'elsewhere'
+type Role = 'headers' | 'value' | 'elsewhere'
 
 /** What it has replaced so far counts. Throws `usage-invalid` for a name that no HTTP header can have. */
 export class Redactor {
@@ -50,7 +50,7 @@ export class Redactor {
   readonly #maybe: RegExp
   readonly #counts = new Map<string, number>()
   readonly #verdicts = new Map<string, Redaction>()
-  /** Names that the flat text in hand was redacted for. */
+  /** Names that the text in hand was redacted for. */
   #found: string[] = []
 
   constructor(names: readonly string[]) {
@@ -83,9 +83,9 @@ export class Redactor {
     return this.#redact(text, 'elsewhere')
   }
 
-  url(url: string, redactIn = redactUrl): string {
-    const redacted = this.#byWords ? redactIn(url) : url
-    if (redacted !== url) this.#tally('url')
+  url(url: string): string {
+    const redacted = this.#byWords ? redactUrl(url) : url
+    if (redacted !== url) this.#count('url', 1)
     return redacted
   }
 
@@ -97,10 +97,6 @@ export class Redactor {
   /** Adds the counts of another redactor, which worked on other texts. */
   add(more: Readonly<Record<string, number>>): void {
     for (const [name, count] of Object.entries(more)) this.#count(name, count)
-  }
-
-  #tally(name: string): void {
-    this.#count(name.trim().toLowerCase(), 1)
   }
 
   #count(name: string, more: number): void {
@@ -125,16 +121,13 @@ export class Redactor {
   }
 
   #judgeAnew(name: string): Redaction {
-    const lower = name.toLowerCase()
     // Such a name may be another one, but for its spelling or the white space around it.
-    if (name.includes('\\') || /^[^!-~]|[^!-~]$/.test(name) || HOLDERS.has(lower)) return 'parse'
-    if (this.#isWanted(name)) {
-      return () => {
-        this.#found.push(lower)
-        return REDACTED_TEXT
-      }
+    if (name.includes('\\') || /^[^!-~]|[^!-~]$/.test(name) || HOLDERS.has(name.toLowerCase())) return 'parse'
+    if (!this.#isWanted(name)) return 'kept'
+    return () => {
+      this.#found.push(name)
+      return REDACTED_TEXT
     }
-    return 'kept'
   }
 
   /** The same where the text may hold URLs with credentials. */
@@ -146,30 +139,32 @@ export class Redactor {
   readonly #redactUrls = (value: string): string => {
     if (!MAYBE_URL.test(value)) return value
     const text = JSON.parse(value) as string
-    const redacted = redactUrls(text)
-    if (redacted === text) return value
-    this.#found.push('url')
-    return JSON.stringify(redacted)
+    const redacted = this.#urlsIn(text)
+    return redacted === text ? value : JSON.stringify(redacted)
   }
 
-  #redact(text: string, place: Place): string {
+  /** A text that may hold URLs. */
+  #urlsIn(text: string): string {
+    const redacted = this.#byWords ? redactUrls(text) : text
+    if (redacted !== text) this.#found.push('url')
+    return redacted
+  }
+
+  #redact(text: string, role: Role): string {
     if (this.#all.size === 0) return text
     this.#found = []
     const flat = redactFlat(text, this.#byWords && MAYBE_URL.test(text) ? this.#judgeWithUrls : this.#judge)
-    if (flat !== null) {
-      for (const name of this.#found) this.#count(name, 1)
-      return flat
-    }
-    if (!this.#maybe.test(text)) return text
-    const before = this.#total()
-    const redacted = this.#walk(storedJson<JsonValue>(text, parseExact), place)
-    return this.#total() === before ? text : JSON.stringify(redacted)
+    const redacted = flat ?? this.#redactTree(text, role)
+    for (const name of this.#found) this.#count(name.trim().toLowerCase(), 1)
+    return redacted
   }
 
-  #total(): number {
-    let sum = 0
-    for (const count of this.#counts.values()) sum += count
-    return sum
+  /** Text of any form, parsed. */
+  #redactTree(text: string, role: Role): string {
+    this.#found = []
+    if (!this.#maybe.test(text)) return text
+    const redacted = this.#walk(storedJson<JsonValue>(text, parseExact), role)
+    return this.#found.length === 0 ? text : JSON.stringify(redacted)
   }
 
   /** Header lines as one text: "Cookie: a=b". */
@@ -178,24 +173,24 @@ export class Redactor {
       const colon = line.indexOf(':')
       const name = colon === -1 ? '' : line.slice(0, colon)
       if (name.trim() !== '' && this.#isWanted(name)) {
-        this.#tally(name)
+        this.#found.push(name)
         return `${name}: ${REDACTED}`
       }
       const behind = /^[^:]*:[ \t]+/.exec(line)?.[0] ?? ''
-      return behind + this.url(line.slice(behind.length), redactUrls)
+      return behind + this.#urlsIn(line.slice(behind.length))
     })
   }
 
-  #walk(node: JsonValue, place: Place): JsonValue {
-    if (typeof node === 'string') return place === 'headers' ? this.#redactLines(node) : this.url(node, redactUrls)
+  #walk(node: JsonValue, role: Role): JsonValue {
+    if (typeof node === 'string') return role === 'headers' ? this.#redactLines(node) : this.#urlsIn(node)
     if (Array.isArray(node)) {
-      return place === 'elsewhere' ? node.map((item) => this.#walk(item, place)) : this.#walkList(node, place)
+      return role === 'elsewhere' ? node.map((item) => this.#walk(item, role)) : this.#walkList(node, role)
     }
     if (!isObject(node)) return node
-    const below = place === 'elsewhere' ? place : 'value'
+    const below = role === 'elsewhere' ? role : 'value'
     for (const [name, value] of Object.entries(node)) {
       if (this.#isWanted(name)) {
-        this.#tally(name)
+        this.#found.push(name)
         setOwn(node, name, REDACTED)
       } else {
         setOwn(node, name, this.#walk(value, HOLDERS.has(name.trim().toLowerCase()) ? 'headers' : below))
@@ -208,18 +203,18 @@ export class Redactor {
    * Headers as a list: [name, value, name, value], [[name, value]], [name, value, value], [{name, value}] or ["name:
    * value"].
    */
-  #walkList(list: JsonValue[], place: Place): JsonValue[] {
+  #walkList(list: JsonValue[], role: Role): JsonValue[] {
     const isInTurn = list.length % 2 === 0 && list.every((item, i) => i % 2 === 1 || typeof item === 'string')
     return list.map((item, i) => {
       const name = isInTurn ? (i % 2 === 1 ? list[i - 1] : null) : i > 0 ? list[0] : null
       const isName = typeof name === 'string' && (isInTurn || !name.includes(':'))
       // The values of one header are a list of texts as well, but hold no list of their own.
-      if (place === 'headers' && isName && this.#isWanted(name)) {
-        this.#tally(name)
+      if (role === 'headers' && isName && this.#isWanted(name)) {
+        this.#found.push(name)
         return REDACTED
       }
       return (
-        (isObject(item) ? this.#redactPair(item) : null) ?? this.#walk(item, Array.isArray(item) ? 'headers' : place)
+        (isObject(item) ? this.#redactPair(item) : null) ?? this.#walk(item, Array.isArray(item) ? 'headers' : role)
       )
     })
   }
@@ -230,7 +225,7 @@ export class Redactor {
       ([key, value]) => /^(name|key|header|field)$/i.test(key) && typeof value === 'string' && this.#isWanted(value),
     )
     if (named === undefined) return null
-    this.#tally(named[1] as string)
+    this.#found.push(named[1] as string)
     for (const key of Object.keys(pair)) if (key !== named[0]) setOwn(pair, key, REDACTED)
     return pair
   }

@@ -3,19 +3,12 @@ import { createHash } from 'node:crypto'
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { basename, dirname, posix } from 'node:path'
 import { isMirrorError, MirrorError } from '../../errors.ts'
+import { SNAPSHOT_ID } from '../../mirror/tables/snapshots.ts'
 import { codeOf } from '../formats.ts'
+import { readLatest } from '../publish/latest.ts'
 import { encodingOf, type Manifest, type ManifestFile, parseManifest, refuseNewerFiles } from '../publish/manifest.ts'
 import { isFolder } from '../publish/publish.ts'
-import { readLatest } from '../publish/publish-dataset.ts'
-import {
-  LATEST,
-  MANIFEST,
-  MANIFEST_NAMES,
-  readManifest,
-  type S3Settings,
-  SNAPSHOT_ID,
-  type Store,
-} from '../publish/store.ts'
+import { LATEST, MANIFEST, MANIFEST_NAMES, readManifest, type S3Settings, type Store } from '../publish/store.ts'
 import { storeAt } from '../publish/store-at.ts'
 import { type Comparison, comparisonOf } from './rows.ts'
 

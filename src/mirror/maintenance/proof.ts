@@ -2,10 +2,11 @@
 import type { Proven } from '../../proof/evidence.ts'
 import { OtherRules, Unproven } from '../../proof/judge.ts'
 import type { Db } from '../connect.ts'
+import { withReader } from '../open.ts'
 import { evidenceDigest, Met, proveWalk } from '../tables/evidence.ts'
 import { marksOf } from '../tables/marks.ts'
 import type { WalkKind } from '../tables/walks.ts'
-import { askProcess, type ProcessRequest } from './statement-process.ts'
+import { askProcess } from './statement-process.ts'
 
 interface WalkProof {
   walkId: number
@@ -29,11 +30,19 @@ export interface ProofVerified {
 }
 
 /** Throws `mirror-missing`, `mirror-foreign`, `mirror-newer`, `mirror-unreadable` and `interrupted`. */
-export async function verifyProof(path: string, signal: AbortSignal): Promise<ProofVerified> {
-  return askProcess<ProcessRequest, ProofVerified>('proof-process', { path, what: 'The check' }, signal)
+export function verifyProof(path: string, signal: AbortSignal): Promise<ProofVerified> {
+  return askProcess<ProofVerified>('judgeMirror', { path }, { what: 'The check', signal })
 }
 
-/** The check itself, on a connection that reads one consistent state. */
+/** The check itself, in that process: on one consistent state. */
+export function judgeMirror({ path }: { path: string }): ProofVerified {
+  return withReader(path, (db) => {
+    db.exec('BEGIN')
+    return { path, ...judgeWalks(db) }
+  })
+}
+
+/** The same on a connection that reads one consistent state. */
 export function judgeWalks(db: Db): Pick<ProofVerified, 'walks' | 'faults'> {
   const result: ReturnType<typeof judgeWalks> = { walks: [], faults: [] }
   for (const walk of provenWalks(db)) {

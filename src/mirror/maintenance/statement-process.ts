@@ -4,31 +4,30 @@ import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { MirrorError } from '../../errors.ts'
 import { Calls } from '../../threads/calls.ts'
-import type { Request as Call, Io, Reply } from '../../threads/messages.ts'
+import type { Io, Reply, Request } from '../../threads/messages.ts'
 import { receiver } from '../../threads/serve.ts'
 import { openReader } from '../open.ts'
+import type { Work } from '../reading-thread.ts'
 
-/** What every request to such a process holds. */
-export interface ProcessRequest {
-  /** The mirror. */
-  path: string
+interface Asking {
   /** As messages call the work: "The check". */
   what: string
+  signal: AbortSignal | undefined
+  onProgress?: Io['onProgress'] | undefined
 }
 
 /**
- * Starts the process file `entry`, sends it `request`, and returns its answer or throws its error. Before the start, a
- * missing mirror throws as in `openReader`. `signal` ends the process at once, with `interrupted`; where somebody else
- * has ended it (for want of memory, say), `mirror-unreadable` is thrown.
+ * Starts a process, has it do one of the methods of statement-worker.ts, and returns what that returns or throws its
+ * error. Before the start, a missing mirror throws as in `openReader`. `signal` ends the process at once, with
+ * `interrupted`; where somebody else has ended it (for want of memory, say), `mirror-unreadable` is thrown.
  */
-export async function askProcess<Request extends ProcessRequest, Answer>(
-  entry: string,
-  request: Request,
-  signal: AbortSignal | undefined,
-  onProgress?: Io['onProgress'],
+export async function askProcess<Answer>(
+  method: string,
+  argument: { path: string; [name: string]: unknown },
+  { what, signal, onProgress }: Asking,
 ): Promise<Answer> {
-  openReader(request.path).close()
-  const file = fileURLToPath(new URL(`./${entry}${extname(import.meta.url)}`, import.meta.url))
+  openReader(argument.path).close()
+  const file = fileURLToPath(new URL(`./statement-worker${extname(import.meta.url)}`, import.meta.url))
   const child = fork(file, { env: plainEnvironment(), stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   // A process that could not be started has no pid: Node would signal pid 0, this process and its whole group.
   const stop = () => void (child.pid !== undefined && child.kill('SIGKILL'))
@@ -38,7 +37,7 @@ export async function askProcess<Request extends ProcessRequest, Answer>(
   child.once('exit', (code, killedBy) => {
     // A terminal sends its signals to the child as well, so ending by one of them counts as stopped.
     const wasStopped = signal?.aborted || /^SIG(HUP|INT|TERM)$/.test(killedBy ?? '')
-    const end = () => calls.end(wasStopped ? interrupted(request.what) : ended(killedBy ?? `exit ${code}`))
+    const end = () => calls.end(wasStopped ? interrupted(what) : ended(killedBy ?? `exit ${code}`))
     // The answer may still be on its way.
     if (child.connected) child.once('disconnect', end)
     else end()
@@ -46,24 +45,22 @@ export async function askProcess<Request extends ProcessRequest, Answer>(
   signal?.addEventListener('abort', stop, { once: true })
   try {
     if (signal?.aborted) stop()
-    return (await calls.ask('answer', [request], { onProgress })) as Answer
+    return (await calls.ask(method, [argument], { onProgress })) as Answer
   } finally {
     signal?.removeEventListener('abort', stop)
     stop()
   }
 }
 
-/** In the process itself: answers the one request that comes with what `work` returns or throws. */
-export function answerOnce<Request, Answer, Progress extends unknown[] = never>(
-  work: (request: Request, onProgress: (...progress: Progress) => void) => Answer,
-): void {
+/** In the process itself: answers the one request that comes. */
+export function answerOnce(work: Work): void {
   const receive = receiver(
     // The asking process may be gone: then nobody waits for an answer, and nothing is left to do.
     (reply) => void process.send?.(reply, undefined, undefined, (error) => error && process.exit()),
-    (_, [request], { onProgress }) => work(request as Request, onProgress),
+    (method, [argument], io) => work[method]!(argument, io),
   )
   process.once('message', async (request) => {
-    await receive(request as Call)
+    await receive(request as Request)
     if (process.connected) process.disconnect()
   })
 }

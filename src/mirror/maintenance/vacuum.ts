@@ -1,18 +1,15 @@
 // Writes a mirror anew into another file, in a process of its own: it is one statement that can take minutes.
 import { dirname } from 'node:path'
 import { isMirrorError, MirrorError } from '../../errors.ts'
-import { askProcess, type ProcessRequest } from './statement-process.ts'
+import { connect, lend } from '../connect.ts'
+import { explaining } from '../explain.ts'
+import { askProcess } from './statement-process.ts'
 
-export interface Vacuumed {
+interface Vacuumed {
   /** Rows of `tasks`, tombstones included. */
   tasks: number
   /** Highest `change_seq`; 0 where there is no row. */
   cut: number
-}
-
-/** What the process is asked; it answers `Vacuumed`. */
-export interface VacuumRequest extends ProcessRequest {
-  out: string
 }
 
 /**
@@ -22,10 +19,22 @@ export interface VacuumRequest extends ProcessRequest {
  */
 export async function vacuumInto(path: string, out: string, signal: AbortSignal | undefined): Promise<Vacuumed> {
   try {
-    return await askProcess<VacuumRequest, Vacuumed>('vacuum-process', { path, what: 'The copy', out }, signal)
+    return await askProcess<Vacuumed>('vacuum', { path, out }, { what: 'The copy', signal })
   } catch (error) {
     throw isMirrorError(error, 'disk-full') ? fullDisk(dirname(out), error) : error
   }
+}
+
+/** The copy itself, in that process. */
+export function vacuum({ path, out }: { path: string; out: string }): Vacuumed {
+  return explaining(path, () => {
+    lend(connect(path, { readonly: true, timeout: 5_000 }), (db) => db.prepare('VACUUM INTO ?').run(out))
+    return lend(connect(out, { fileMustExist: true }), (copy) => {
+      // Not WAL: readers of a read-only place could not make the files that it needs.
+      copy.pragma('journal_mode = DELETE')
+      return copy.prepare('SELECT count(*) AS tasks, coalesce(max(change_seq), 0) AS cut FROM tasks').get() as Vacuumed
+    })
+  })
 }
 
 /** SQLite does not say which disk is full: it is that of the copy, because nothing else is written. */

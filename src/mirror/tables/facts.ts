@@ -1,8 +1,9 @@
 // What has been learned of the service and of this mirror: small JSON values by name.
 import { ageOf } from '../../clock.ts'
+import type { Order } from '../../task.ts'
 import type { Db } from '../connect.ts'
+import { storedJson } from '../explain.ts'
 import type { SummaryField, UnevenField } from '../forms/forms.ts'
-import { storedJson } from '../stored-json.ts'
 import { writeOne } from './statements.ts'
 
 /** Every fact by name; times are epoch ms. Absent: not observed yet. */
@@ -12,7 +13,7 @@ export interface Facts {
   key_salt?: string
   key_fingerprint?: string
   /** Order of the list as the last complete walk showed it. */
-  order?: import('../../task.ts').Order
+  order?: Order
   /** Largest inversion of createdAt seen in created order, ms. */
   inversion_ms?: number
   /** The frontier: everything created before it that the service lists has been met. */

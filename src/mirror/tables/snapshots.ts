@@ -2,10 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isMirrorError } from '../../errors.ts'
 import { connect, type Db, lend } from '../connect.ts'
-import { explain } from '../explain.ts'
-import { checkSchema } from '../migrate.ts'
+import { explain, storedJson } from '../explain.ts'
 import { withReader } from '../open.ts'
-import { storedJson } from '../stored-json.ts'
+import { checkSchema } from '../schema.ts'
 import { writeOne } from './statements.ts'
 
 export interface SnapshotRow {
@@ -63,6 +62,14 @@ export type Publication = Pick<SnapshotRow, 'id' | 'path' | 'bytes'>
 export function publications(db: Db): Publication[] {
   return db.prepare('SELECT id, path, bytes FROM snapshots ORDER BY rowid DESC').all() as Publication[]
 }
+
+/** Names a publication. They sort by time; two of the same millisecond differ by `random`. */
+export function snapshotIdOf(at: number, cut: number, random: string): string {
+  return `${new Date(at).toISOString().replace(/[-:.]/g, '')}-${cut}-${random}`
+}
+
+/** As `snapshotIdOf` gives them: nothing else in a destination is ever touched. */
+export const SNAPSHOT_ID = /^\d{8}T\d{9}Z-\d+-[0-9a-f]{6}$/
 
 /** When a publication began, epoch ms, by its name (`20261122T092136123Z-...`); null where it is called otherwise. */
 export function begunAt(id: string): number | null {

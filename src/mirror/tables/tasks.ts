@@ -243,21 +243,6 @@ export class TaskTable {
   }
 }
 
-/** Places of live rows by `created_at`, newest first: one pass over an index, tombstones counted out. */
-export function placesOf(db: Db, seqs: number[]): number[] {
-  const wanted = new Set(seqs)
-  const tombstones = new Set(db.prepare('SELECT seq FROM tasks WHERE deleted_at IS NOT NULL').pluck().all() as number[])
-  const walk = db.prepare('SELECT seq FROM tasks ORDER BY created_at DESC, id DESC').pluck()
-  const places: number[] = []
-  let place = 0
-  for (const seq of walk.iterate() as Iterable<number>) {
-    if (wanted.has(seq)) places.push(place)
-    if (places.length === seqs.length) break
-    if (!tombstones.has(seq)) place += 1
-  }
-  return places
-}
-
 interface StoredTask {
   row: TaskRow
   changeSeq: number

@@ -2,7 +2,7 @@
 import { mayGoOn } from '../../proof/evidence.ts'
 import type { Order, Verdict } from '../../task.ts'
 import type { Db } from '../connect.ts'
-import { storedJson } from '../stored-json.ts'
+import { storedJson } from '../explain.ts'
 import { writeOne } from './statements.ts'
 
 export type WalkKind = 'full' | 'head' | 'tail' | 'range'

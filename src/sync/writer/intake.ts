@@ -1,8 +1,8 @@
 // What an answer does to a row: what take-listed.ts and take-detail.ts share. In the caller's transaction; no network.
 import { isObject, parseExact } from '../../json.ts'
+import { storedJson } from '../../mirror/explain.ts'
 import { canHaveMore, type Forms } from '../../mirror/forms/forms.ts'
 import { taskText } from '../../mirror/shape.ts'
-import { storedJson } from '../../mirror/stored-json.ts'
 import type { OwedTable } from '../../mirror/tables/owed.ts'
 import type { SetAsideTable } from '../../mirror/tables/set-aside.ts'
 import type { KnownTask, TaskTable } from '../../mirror/tables/tasks.ts'

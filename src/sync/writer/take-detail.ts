@@ -1,10 +1,10 @@
 // What a detail does to a row: the rules of design.md 6.4 on one task.
 import { ageOf } from '../../clock.ts'
 import { parseExact } from '../../json.ts'
+import { storedJson } from '../../mirror/explain.ts'
 import { recencyOf, withOnlyListed } from '../../mirror/forms/forms.ts'
 import { contentHash } from '../../mirror/row-bytes.ts'
 import { sameContent, shapeTask } from '../../mirror/shape.ts'
-import { storedJson } from '../../mirror/stored-json.ts'
 import { NO_RESULT } from '../../mirror/tables/owed.ts'
 import { awaitsList, type KnownTask, type RowTimes } from '../../mirror/tables/tasks.ts'
 import type { Task } from '../../task.ts'

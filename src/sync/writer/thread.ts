@@ -1,7 +1,7 @@
 // The writer thread as the main one sees it: `Session`, asynchronous. Rows and bodies are transferred, not copied.
 import { setImmediate as pause } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
-import { shareHandle } from '../../mirror/handles.ts'
+import { shareHandle } from '../../mirror/inspect.ts'
 import { callsOf } from '../../threads/calls.ts'
 import { leaveThread, takeThread } from './early-thread.ts'
 import { prepareInSteps, release } from './prepare.ts'

@@ -2,7 +2,7 @@
 // walk's marks, taken in with all that describes them. No network.
 import { boundValues, rowOf } from '../../mirror/row-bytes.ts'
 import { Met } from '../../mirror/tables/evidence.ts'
-import { placesOf } from '../../mirror/tables/tasks.ts'
+import { placesOf } from '../../mirror/tables/places.ts'
 import type { WalkKind } from '../../mirror/tables/walks.ts'
 import { TASK_COLUMNS } from '../../task/columns.ts'
 import type { Moment } from '../../task.ts'

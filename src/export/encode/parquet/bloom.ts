@@ -1,8 +1,5 @@
 // A split block bloom filter over texts, for "is this id in this row group".
 // Source: https://github.com/apache/parquet-format/blob/master/BloomFilter.md
-import type { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
-import { serializeTCompactProtocol } from 'hyparquet-writer/src/thrift.js'
-import type { PageIndexes } from 'hyparquet-writer/src/types.js'
 import xxhash from 'xxhash-wasm'
 
 const SALT = [0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31]
@@ -43,23 +40,4 @@ export function bloomFilterOf({ bytes, pages }: PlainTexts): Uint32Array {
     }
   }
   return filter
-}
-
-/** Writes the filters into the file, each behind its header, and notes in their chunks where they are. */
-export function writeBloomFilters(writer: ByteWriter, indexes: readonly PageIndexes[]): void {
-  for (const { chunk, bloomFilter } of indexes) {
-    const about = chunk.meta_data
-    if (bloomFilter === undefined || about === undefined) continue
-    const offset = writer.offset
-    serializeTCompactProtocol(writer, {
-      field_1: bloomFilter.byteLength,
-      // The only algorithm, hash and compression that the format has.
-      field_2: { field_1: {} },
-      field_3: { field_1: {} },
-      field_4: { field_1: {} },
-    })
-    writer.appendBytes(new Uint8Array(bloomFilter.buffer, bloomFilter.byteOffset, bloomFilter.byteLength))
-    about.bloom_filter_offset = BigInt(offset)
-    about.bloom_filter_length = writer.offset - offset
-  }
 }

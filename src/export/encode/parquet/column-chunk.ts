@@ -8,7 +8,6 @@ import type { PageIndexes } from 'hyparquet-writer/src/types.js'
 import { compress } from './codecs.ts'
 import { type ColumnBuffer, compareValues, type DataPage, HEADROOM_BYTES, type Value } from './column-buffer.ts'
 import type { Codec } from './engine.ts'
-import { packPlaces, runOf } from './run-lengths.ts'
 
 /** The column index of a chunk, with bounds that are not yet encoded as in the file. */
 interface PageBounds {
@@ -33,17 +32,28 @@ export interface ChunkOptions {
   hasBounds: boolean
 }
 
+/** First size of the buffer for runs of levels or places; it grows. */
+const FIRST_BYTES = 64
+
 /** The bytes of a page's values: a slice of the column or, with a dictionary, the packed places in it. */
 function valuesOf(column: ColumnBuffer, page: DataPage): Uint8Array {
   if (column.dictionary === null) return column.bytes.subarray(page.start, page.end)
-  return packPlaces(column.indexes, page.values, Math.ceil(Math.log2(Math.max(column.dictionary.length, 1))))
+  const width = Math.ceil(Math.log2(Math.max(column.dictionary.length, 1)))
+  const writer = new ByteWriter(FIRST_BYTES)
+  writer.appendUint8(width)
+  writeRleBitPackedHybrid(writer, column.indexes.subarray(0, page.values) as never, width)
+  return writer.getBytes()
 }
 
 function levelsOf(column: ColumnBuffer, { firstRow, rows, values }: DataPage): Uint8Array {
-  // Mostly all rows have a value, or none has.
-  if (values === rows || values === 0) return runOf(values === 0 ? 0 : 1, rows, 1)
-  const writer = new ByteWriter(64)
-  writeRleBitPackedHybrid(writer, column.levels.subarray(firstRow, firstRow + rows) as never, 1)
+  const writer = new ByteWriter(FIRST_BYTES)
+  if (values === rows || values === 0) {
+    // Mostly all rows have a value, or none has: one run.
+    writer.appendVarInt(rows * 2)
+    writer.appendUint8(values === 0 ? 0 : 1)
+  } else {
+    writeRleBitPackedHybrid(writer, column.levels.subarray(firstRow, firstRow + rows) as never, 1)
+  }
   return writer.getBytes()
 }
 

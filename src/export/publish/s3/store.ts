@@ -19,7 +19,7 @@ import {
 } from '@aws-sdk/client-s3'
 import { ageOf } from '../../../clock.ts'
 import { MirrorError } from '../../../errors.ts'
-import { begunAt } from '../../../mirror/tables/snapshots.ts'
+import { begunAt, SNAPSHOT_ID } from '../../../mirror/tables/snapshots.ts'
 import { clearLeftOvers, draftPath } from '../drafts.ts'
 import {
   FIXED_PARTITION,
@@ -27,7 +27,6 @@ import {
   MANIFEST_NAMES,
   type PendingPublication,
   type S3Settings,
-  SNAPSHOT_ID,
   type Store,
 } from '../store.ts'
 import { s3Address, s3ClientConfig } from './address.ts'
