@@ -96,10 +96,12 @@ export function takeLock(path: string, command: string, now: number): Lock {
 
 /**
  * What a writer of the mirror asserts before each commit: that the lock is held, and that the files which `db` has open
- * still stand under their names. SQLite does not notice, and a program that makes one anew writes beside it. Call once
- * `db` has read. Throws `mirror-unwritable` or `mirror-unreadable`.
+ * still stand under their names. SQLite does not notice, and a program that makes one anew writes beside it. Throws
+ * `mirror-unwritable` or `mirror-unreadable`.
  */
 export function holding(lock: Lock, db: Db): () => void {
+  // Where the mirror was not in WAL mode before, SQLite makes -wal and -shm only now that it reads.
+  db.prepare('SELECT 1 FROM sqlite_schema').get()
   const files = [db.name, ...sqliteFiles(db.name)]
   const open = files.map((file) => ({ file, inode: inodeOf(file) })).filter(({ inode }) => inode !== undefined)
   return () => {

@@ -105,10 +105,19 @@ test('a run whose lock was removed ends before it writes beside another one', as
   expect((await verifyMirror(path, { signal: new AbortController().signal })).faults).toEqual([])
 })
 
-test.each(['-wal', '-shm'])(
-  'a run whose %s was removed ends before it writes beside whoever makes a new one',
-  async (name) => {
+test.each([
+  ['-wal', 'WAL'],
+  ['-shm', 'WAL'],
+  // As `copy` writes it.
+  ['-wal', 'DELETE'],
+  ['-shm', 'DELETE'],
+])(
+  'a run whose %s was removed ends before it writes beside whoever makes a new one, found in journal mode %s',
+  async (name, mode) => {
     const { path, sync, simulator } = await makeMirrored(300)
+    const db = new Database(path)
+    db.pragma(`journal_mode = ${mode}`)
+    db.close()
     simulator.account.update(300)
     let asked = 0
     const off = simulator.onBeforeRequest(() => {
