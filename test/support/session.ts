@@ -1,7 +1,12 @@
 import { openSession } from '../../src/sync/writer/session.ts'
 
+interface RunOptions {
+  asksDetails: boolean
+  dryRun?: boolean
+}
+
 /** The writer of one run of `sync` that begins at `now`, epoch ms, on a mirror at `path`; `DONE` is final. The caller closes it. */
-export function openRun(path: string, now: number, { asksDetails }: { asksDetails: boolean }) {
+export function openRun(path: string, now: number, { asksDetails, dryRun = false }: RunOptions) {
   return openSession({
     path,
     command: 'sync',
@@ -15,7 +20,7 @@ export function openRun(path: string, now: number, { asksDetails }: { asksDetail
     openEveryMs: 86_400_000,
     asksDetails,
     acceptOthers: false,
-    dryRun: false,
+    dryRun,
     gathering: { pieces: 1, ms: 0 },
   })
 }

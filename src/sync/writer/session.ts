@@ -43,7 +43,11 @@ export function openSession(options: SessionOptions) {
     db = openWriter(scratch === null ? path : join(scratch, 'mirror.sqlite'), options)
     if (options.dryRun) beginDryRun(db)
     // SQLite has its files open by now, and no one else wants them: so not even a kill leaves what the service sent.
-    if (process.platform !== 'win32') removeScratch()
+    try {
+      removeScratch()
+    } catch {
+      // Windows and NFS keep what is open; it goes at the end.
+    }
     return beginSession(db, options, lock)
   } catch (error) {
     db?.close()
