@@ -10,10 +10,12 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
+import promises from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { exportSnapshot } from '../../src/export/export.ts'
 import type { ExportOptions } from '../../src/export/options.ts'
 import { draftPath } from '../../src/export/publish/drafts.ts'
@@ -390,6 +392,13 @@ test('snapshots in object storage are checked there', async () => {
   utimesSync(left, 0, 0)
   expect(await verifySnapshot('s3://lake/many', options)).toMatchObject({ ok: true, snapshots: [{ rows: 62 }] })
   expect(existsSync(left)).toBe(false)
+  // A temporary folder that is not to be listed, only written to, serves as well.
+  const listing = vi.spyOn(promises, 'readdir').mockRejectedValue(Object.assign(new Error('no'), { code: 'EACCES' }))
+  syncBuiltinESMExports()
+  onTestFinished(() => {
+    listing.mockRestore()
+    syncBuiltinESMExports()
+  })
   for (const dir of ['s3://lake/tasks', path]) {
     expect(await verifySnapshot(dir, options)).toMatchObject({ ok: true, snapshots: [{ deep: { compared: 62 } }] })
   }

@@ -164,8 +164,8 @@ export class S3Store implements Store {
     const path = draftPath(join(tmpdir(), 'object'))
     const done = () => rm(path, { force: true })
     try {
-      // What a killed check has left: tasks, and up to 256 MB of them.
-      await clearLeftOvers(tmpdir(), Date.now())
+      // What a killed check has left: tasks, and up to 256 MB of them. A folder that may not be listed does as well.
+      await clearLeftOvers(tmpdir(), Date.now()).catch(() => {})
       const until = this.#signal ? { signal: this.#signal } : {}
       const { Body } = await this.#send(new GetObjectCommand(this.#at(name)))
       const file = createWriteStream(path, { flags: 'wx', mode: 0o600 })
