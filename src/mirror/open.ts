@@ -121,10 +121,12 @@ function withoutShm(path: string, cause: unknown): unknown {
 /**
  * Checkpoints the WAL first, which blocks nobody: the last connection to close locks the file while it does what is
  * left of that. Where it fails, the connection is closed all the same, nothing is lost, and SQLite's error is thrown:
- * closing alone would not report it.
+ * closing alone would not report it. Nor is there a checkpoint where `assertHeld` throws: pages of a WAL that was
+ * removed, written below those of a new one, would damage the mirror.
  */
-export function closeWriter(db: Db): void {
+export function closeWriter(db: Db, assertHeld: () => void): void {
   try {
+    assertHeld()
     db.pragma('wal_checkpoint(PASSIVE)')
   } finally {
     db.close()

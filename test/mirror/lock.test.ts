@@ -1,5 +1,6 @@
 // The lock and the name of its holder in a folder where others may write.
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
   chmodSync,
   existsSync,
@@ -15,10 +16,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { connect } from '../../src/mirror/connect.ts'
-import { takeLock } from '../../src/mirror/lock.ts'
-import { openReader, openWriter } from '../../src/mirror/open.ts'
+import { holding, takeLock } from '../../src/mirror/lock.ts'
+import { closeWriter, openReader, openWriter } from '../../src/mirror/open.ts'
 import { runCli, runInside } from '../support/cli.ts'
 import { makeScratch } from '../support/scratch.ts'
 import { few, SOAK } from '../support/soak.ts'
@@ -208,4 +209,39 @@ test('a folder or a link in the place of what a new mirror needs beside it is pu
       rmSync(path)
     }
   }
+})
+
+/** Another process: it takes new pages of the mirror, and folds them back when it is told to. */
+const OTHER = `
+  const Database = require('better-sqlite3')
+  const db = new Database(process.argv[1])
+  db.exec('CREATE TABLE other AS SELECT randomblob(700) FROM mine LIMIT 300')
+  console.log('written')
+  process.stdin.once('data', () => {
+    db.close()
+    process.exit()
+  })`
+
+test('a writer whose -wal and -shm were removed folds nothing back below what another program has written since', async () => {
+  using scratch = makeScratch()
+  const path = scratch.path('m.sqlite')
+  const lock = takeLock(path, 'sync', 0)
+  const db = openWriter(path, OPTIONS)
+  db.exec(
+    `CREATE TABLE mine AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) SELECT randomblob(300) FROM n;
+     PRAGMA wal_checkpoint(TRUNCATE);
+     INSERT INTO mine SELECT randomblob(1000) FROM mine`,
+  )
+  const assertHeld = holding(lock, db)
+  for (const name of ['-wal', '-shm']) rmSync(path + name)
+  const other = spawn(process.execPath, ['-e', OTHER, path], { stdio: ['pipe', 'pipe', 'inherit'] })
+  onTestFinished(() => void other.kill('SIGKILL'))
+  await once(other.stdout, 'data')
+  expect(() => closeWriter(db, assertHeld)).toThrow('was removed or replaced')
+  lock.release()
+  other.stdin.write('go')
+  await once(other, 'exit')
+  const after = connect(path, {})
+  expect(after.pragma('integrity_check(1)', { simple: true })).toBe('ok')
+  after.close()
 })

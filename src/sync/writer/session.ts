@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Db } from '../../mirror/connect.ts'
 import { putAsideStale } from '../../mirror/create.ts'
-import { explaining, takenAway } from '../../mirror/explain.ts'
+import { explaining } from '../../mirror/explain.ts'
 import { inodeOf, sqliteFiles } from '../../mirror/files.ts'
 import { holding, type Lock, takeLock } from '../../mirror/lock.ts'
 import { beginDryRun, closeWriter, endDryRun, openWriter } from '../../mirror/open.ts'
@@ -59,7 +59,8 @@ export function openSession(options: SessionOptions) {
 /** Begins the run on an open mirror; the lock is released when it is closed. */
 export function beginSession(db: Db, options: SessionOptions, lock: Lock) {
   const file = inodeOf(db.name)
-  const writing = new Writing(db, options, holding(lock, db))
+  const assertHeld = holding(lock, db)
+  const writing = new Writing(db, options, assertHeld)
   const beside = sqliteFiles(db.name).map(inodeOf)
   const isTakenAway = () => inodeOf(db.name) !== file
   const details = new Map<number, Detail>()
@@ -79,14 +80,14 @@ export function beginSession(db: Db, options: SessionOptions, lock: Lock) {
     /**
      * Closes the connection and gives the lock back, whatever happens. Windows gathered since the last commit are lost,
      * so `endRun` comes before. Returns the size in bytes of a WAL that readers keep from being folded back. Throws
-     * where the disk keeps it from that (nothing is lost, the next run folds it back), and where somebody has taken the
-     * file away, which SQLite does not notice: its WAL is put aside, or would be played into what stands there now.
+     * where the disk keeps it from that (nothing is lost, the next run folds it back), and where somebody has taken a
+     * file away, which SQLite does not notice: the WAL of a mirror that is gone is put aside, or would be played into
+     * what stands there now.
      */
     close(): number {
       try {
         endDryRun(db)
-        explaining(options.path, () => closeWriter(db))
-        if (isTakenAway()) throw takenAway(options.path)
+        explaining(options.path, () => closeWriter(db, assertHeld))
       } finally {
         try {
           if (isTakenAway()) explaining(options.path, () => putAsideStale(db.name, (ino) => beside.includes(ino)))
