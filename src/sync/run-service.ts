@@ -41,12 +41,15 @@ export function runService(service: Service, writer: Writer, now: () => number):
     note: (answer: Ok<T>, ms: number) => void,
   ): Promise<Answer<T>> {
     const unused: number[] = []
-    const answer = await send(({ handle }) => unused.push(handle))
-    // What comes from a cache, or brings nothing, says nothing of the service.
-    if (answer.kind === 'ok' && (answer.ageMs ?? 0) === 0 && answer.value.hasPayload)
-      note(answer, Math.max(0, now() - answer.startedAt))
-    for (const handle of unused) await drop(handle)
-    return answer
+    try {
+      const answer = await send(({ handle }) => unused.push(handle))
+      // What comes from a cache, or brings nothing, says nothing of the service.
+      if (answer.kind === 'ok' && (answer.ageMs ?? 0) === 0 && answer.value.hasPayload)
+        note(answer, Math.max(0, now() - answer.startedAt))
+      return answer
+    } finally {
+      for (const handle of unused) await drop(handle)
+    }
   }
 
   return {

@@ -55,6 +55,12 @@ function forged(scratch: Scratch, forge: (lines: Line[]) => Line[]): string {
   })
 }
 
+test('where the full walk was proven by other rules, there is no proof, not even by the walks since', () => {
+  using scratch = makeScratch()
+  const path = forged(scratch, (lines) => lines.map((line) => (line.op === 'begun' ? { ...line, rules: 1 } : line)))
+  expect(check(path)).toEqual({ walks: [], faults: [] })
+})
+
 test('what a sync leaves is proven: the full walk and the head walk since', async () => {
   const { walks, faults } = check(sound)
   expect(await verifyProof(sound, new AbortController().signal)).toEqual({ path: sound, walks, faults })

@@ -49,6 +49,17 @@ test('the first and the last final task, an open one, and some by chance', () =>
   expect(chosen(LIST, { isFull: true, seed: 6 })).not.toEqual(ids)
 })
 
+test.each<[string, (n: number) => object]>([
+  ['eight shapes are rarer', (n) => (n < 160 && n % 20 === 0 ? { [`extra${n}`]: 1 } : {})],
+  ['more shapes come before it than are told apart', (n) => ({ [`extra${n % 50}`]: 1 })],
+])('an open task, though of final ones %s', (_, more) => {
+  const list = Array.from({ length: 200 }, (_, n) => (n > 60 && n % 13 === 0 ? open(n) : done(n, more(n))))
+  for (const seed of [1, 2, 3]) {
+    const ids = chosen(list, { isFull: true, seed })
+    expect(list.filter(({ id, systemStatus }) => ids.includes(id) && systemStatus === 'PENDING')).not.toEqual([])
+  }
+})
+
 test('the last of the list, and not of the window that was read last', () => {
   for (const seed of [1, 2, 3]) expect(chosen(LIST, { isFull: true, seed, again: 2 })).toContain('t198')
 })

@@ -50,7 +50,9 @@ export function judgeWalks(db: Db): Pick<ProofVerified, 'walks' | 'faults'> {
       result.walks.push(judge(db, walk))
     } catch (error) {
       if (!(error instanceof Unproven)) throw error
-      if (!(error instanceof OtherRules)) result.faults.push({ walkId: walk.walkId, message: error.message })
+      // What came since rests on that walk: by these rules nothing of it is proven either.
+      if (error instanceof OtherRules) break
+      result.faults.push({ walkId: walk.walkId, message: error.message })
     }
   }
   return result

@@ -27,7 +27,7 @@ export interface Watcher {
   joined?: WalkRequest['joined']
 }
 
-export interface WalkTask {
+interface WalkTask {
   kind: WalkKind
   range?: { since: number | null; until: number | null }
   request: Omit<WalkRequest, 'settings' | 'resume' | 'joined'>
@@ -55,7 +55,7 @@ export interface WalkDone {
 }
 
 /** A walk's result as the run judges it: the verdict may be stricter than the walk's own. */
-export interface WalkJudged extends Pick<WalkResult, 'verdict' | 'reason'> {
+interface WalkJudged extends Pick<WalkResult, 'verdict' | 'reason'> {
   learned: Facts
   /** What it did not meet may be deleted: complete full walks only. */
   candidates?: boolean

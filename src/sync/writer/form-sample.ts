@@ -1,6 +1,6 @@
 // Which listed items are compared with their details: those with most of each sign that the list shows less, one of each
-// shape (open tasks have another one than final ones), the last, and some by chance. Keeps their rows as a walk passes
-// them; what the comparison shows is judged elsewhere.
+// shape of final and of open tasks, the last, and some by chance. Keeps their rows as a walk passes them; what the
+// comparison shows is judged elsewhere.
 import { isObject, parseExact } from '../../json.ts'
 import type { SampledForms } from '../../mirror/forms/form-votes.ts'
 import { boundValues, filledColumns, rowOf, stringBytes, stringEnds } from '../../mirror/row-bytes.ts'
@@ -39,7 +39,7 @@ const MOST_BY_CHANCE = 16
 const EVIDENCE = { final: 4, open: 2 }
 /** So many are chosen of those that show less than the mirror holds, and of those that a summary replaces. */
 const DOUBTED = 3
-/** At most so many signs and shapes are told apart; and items of so many bytes kept. */
+/** At most so many signs, and shapes of final and of open tasks, are told apart; and items of so many bytes kept. */
 export const MOST_SIGNS = 18
 const MOST_SHAPES = 12
 const LONGEST_ITEM = 4_194_304
@@ -53,6 +53,8 @@ const EXTRA = TASK_COLUMNS.indexOf('extra')
 
 /** By sign, the item with most of it. */
 type Most = Map<string, { item: SampledItem; size: number }>
+/** By shape, how many items have it, and the first of them. */
+type Shapes = Map<string, { item: SampledItem; count: number }>
 /** Copies the offered item, once, however often it is called: its bytes are valid only until its window is taken in. */
 type Copy = () => SampledItem
 
@@ -62,7 +64,8 @@ const nothingPassed = () => ({
   windows: 0,
   last: null as SampledItem | null,
   most: new Map() as Most,
-  shapes: new Map<string, { count: number; item: SampledItem }>(),
+  finals: new Map() as Shapes,
+  opens: new Map() as Shapes,
   byChance: [] as SampledItem[],
 })
 
@@ -145,21 +148,24 @@ export class FormSample {
 
   /** What is to be compared, each task once. */
   items(): SampledItem[] {
-    const { last, most, shapes, byChance, windows } = this.#passed
+    const { last, most, byChance, windows } = this.#passed
     const itemsOf = (kept: Iterable<{ item: SampledItem }>) => [...kept].map(({ item }) => item)
-    const rarest = itemsOf([...shapes.values()].sort((a, b) => a.count - b.count))
+    // The rarest shapes first. However many of final tasks are rarer, an open one is compared.
+    const rarestOf = (shapes: Shapes) => itemsOf([...shapes.values()].sort((a, b) => a.count - b.count))
+    const [finals, opens] = [rarestOf(this.#passed.finals), rarestOf(this.#passed.opens)]
     const signs = [...most].flatMap(([sign, { item }]) => (BODIES.has(sign) ? [] : item))
     const ofWalk = [
       most.get('result')?.item,
       this.#otherwise[0],
-      rarest[0],
+      finals[0],
       signs[0],
-      rarest[1],
+      opens[0],
       last,
-      rarest[2],
+      finals[1],
       byChance[0],
       ...itemsOf(most.values()),
-      ...rarest.slice(3),
+      ...finals.slice(2),
+      ...opens.slice(1),
       ...byChance.slice(1),
     ]
     const changed = [...itemsOf(this.#most.values()), ...this.#changed]
@@ -181,12 +187,13 @@ export class FormSample {
     const members = membersOf(bytes)
     const signs = signsOf(bytes, members)
     keepMost(passed.most, signs, copy)
-    // Whether it is open, which columns it fills, if a body breaks off, and names in `extra`, with values of booleans.
+    // Which columns it fills, if a body breaks off, and names in `extra`, with values of booleans.
     const named = members.map(([name, value]) => (typeof value === 'boolean' ? `${name}=${value}` : name))
-    const shape = `${final} ${filledColumns(bytes)}${signs.includes(BROKEN_OFF) ? ' broken' : ''} ${named}`
-    const known = passed.shapes.get(shape)
+    const shape = `${filledColumns(bytes)}${signs.includes(BROKEN_OFF) ? ' broken' : ''} ${named}`
+    const shapes = final ? passed.finals : passed.opens
+    const known = shapes.get(shape)
     if (known !== undefined) known.count += 1
-    else if (passed.shapes.size < MOST_SHAPES) passed.shapes.set(shape, { count: 1, item: copy() })
+    else if (shapes.size < MOST_SHAPES) shapes.set(shape, { count: 1, item: copy() })
     if (passed.byChance.length < MOST_BY_CHANCE) passed.byChance.push(copy())
     else {
       const at = Math.floor(this.#chance() * passed.items)
