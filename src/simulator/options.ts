@@ -90,6 +90,7 @@ const table = {
   listOmits: list
     .default([])
     .describe('fields that listed tasks lack, such as result.body, comma-separated; details always carry all'),
+  listNulls: list.default([]).describe('fields that listed tasks have as null, such as result, comma-separated'),
   listBodyBytes: whole()
     .default(0)
     .describe('in the list a body of the request or the result that is longer is no whole one; 0: no limit'),

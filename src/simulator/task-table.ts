@@ -1,6 +1,6 @@
 // The tasks of an account by slot, a few numbers each; texts are made when first read. Slots are never reused.
 import { FINAL_STATUSES, OPEN_STATUSES, simulatedText } from './content.ts'
-import { listedTextOf } from './listed-text.ts'
+import { isListWhole, listedTextOf } from './listed-text.ts'
 import { SIMULATOR_DEFAULTS, type SimulatorOptions } from './options.ts'
 import { unitAt } from './random.ts'
 import { TextCache } from './text-cache.ts'
@@ -139,13 +139,17 @@ export class SimulatedTasks {
 
   /** The text the list shows, with less than the detail where options say so. */
   listText(slot: number): string {
-    const { listCarries, listOmits, listBodyBytes } = this.#options
+    const { listCarries } = this.#options
     const replaced = this.#replaced.get(slot)?.list
     if (replaced !== undefined) return replaced
     const isEarly = this.#isEarly(slot)
-    if (listCarries === 'whole' && listOmits.length === 0 && listBodyBytes === 0 && !isEarly) return this.text(slot)
+    const isWhole = isListWhole(this.#options)
+    if (listCarries === 'whole' && isWhole && !isEarly) return this.text(slot)
     const carries = !isEarly ? listCarries : listCarries === 'whole' ? 'noResult' : 'bare'
-    return this.#listTexts.get(slot, () => listedTextOf(this.#make(slot, carries), this.#options))
+    return this.#listTexts.get(slot, () => {
+      const text = this.#make(slot, carries)
+      return isWhole ? text : listedTextOf(text, this.#options)
+    })
   }
 
   #isEarly(slot: number): boolean {

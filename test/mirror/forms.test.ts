@@ -293,7 +293,7 @@ describe('what a sample teaches', () => {
     const after = judgeSample([sampled(twice({ h: {} }), twice({ h: many(20) }))], before).forms
     expect(before.summary).toHaveLength(9)
     expect(after.summary).toEqual([{ path: ['h'], how: 'cut', from: 0 }])
-    expect(canHaveMore(task({ h: { k1: 1 } }), after)).toBe(true)
+    expect(canHaveMore(task({ h: { k1: 1 } }), false, after)).toBe(true)
     const header = (n: number) => ({ data: { header: { [`k${n % 20}`]: n } } })
     const masked = Array.from({ length: 40 }, (_, n) => sampled(twice(header(n)), twice(header(n + 100))))
     expect(judgeSample(masked, NO_FORMS).forms.summary).toEqual([{ path: ['data'], how: 'replaced' }])
@@ -306,7 +306,8 @@ describe('who can have more in its detail', () => {
     ['lacks the field', { result: {} }, absent('result', 'body'), true],
     ['has it', { result: { body: 1 } }, absent('result', 'body'), false],
     ['lacks what it would be in', {}, absent('result', 'body'), false],
-    ['lacks the part as a whole, which owes a detail anyway', {}, absent('result'), false],
+    ['has a null in its place', { ...DONE, result: null }, absent('result'), true],
+    ['has no result yet, as it is open', { result: null }, absent('result'), false],
     ['is long enough to be cut', { s: 'x'.repeat(60) }, { path: ['s'], how: 'cut', from: 50 }, true],
     ['is long enough in another field', { t: 'x'.repeat(60) }, { path: ['s'], how: 'cut', from: 50 }, true],
     ['bears the mark', { truncated: true }, { path: ['truncated'], how: 'marked' }, true],
@@ -317,7 +318,8 @@ describe('who can have more in its detail', () => {
     ['shows something else of it', { s: { y: 1 } }, { path: ['s', 'y'], how: 'replaced' }, true],
     ['has nothing of it', { s: { z: 1 } }, { path: ['s', 'y'], how: 'replaced' }, false],
   ])('one that %s', (_, listed, field, expected) => {
-    expect(canHaveMore(task(listed as Record<string, unknown>), { summary: [field], uneven: [] })).toBe(expected)
+    const shown = task(listed as Record<string, unknown>)
+    expect(canHaveMore(shown, shown.systemStatus === 'DONE', { summary: [field], uneven: [] })).toBe(expected)
   })
 })
 

@@ -38,17 +38,14 @@ export interface Forms {
 }
 
 /** Whether the listed form may hold less than the detail: a list that cuts one field may cut any. */
-export function canHaveMore(listed: Task, { summary }: Forms): boolean {
+export function canHaveMore(listed: Task, isFinal: boolean, { summary }: Forms): boolean {
   return summary.some((field) => {
     if (field.how === 'cut') return bytesOfValue(listed) >= field.from
     if (field.how === 'marked') return fieldValue(listed, field.path) === true
     if (field.how === 'replaced') return !lacks(listed, field.path)
-    return !isPart(field.path) && lacks(listed, field.path)
+    // An open task has no result yet.
+    return (isFinal || field.path.join() !== 'result') && lacks(listed, field.path)
   })
-}
-
-function isPart(path: FieldPath): boolean {
-  return path.length === 1 && (path[0] === 'data' || path[0] === 'result')
 }
 
 function lacks(value: JsonValue | undefined, path: FieldPath): boolean {

@@ -97,10 +97,12 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
     /** Owes details of the next rows that can have more than the list shows. Returns where to go on, or null. */
     sweep(from: number, now: number): number | null {
       return writing.commit(() => {
+        const { rules } = writing
         const { seqs, next } = tables.tasks.withoutDetail(from, SWEEP)
         for (const seq of seqs) {
           const task = storedTask(tables.tasks.read(seq))
-          if (canHaveMore(task, writing.rules.forms)) tables.owed.owe(task.id, 'detail', now)
+          if (canHaveMore(task, isFinal(task, rules.finalStatuses), rules.forms))
+            tables.owed.owe(task.id, 'detail', now)
         }
         writeFacts(db, { summary_sweep: next ?? undefined } as Facts, now)
         return next

@@ -83,7 +83,7 @@ export function noteOwed({ tables, rules }: Intake, task: Task, now: number): vo
   const final = isFinal(task, rules.finalStatuses)
   if (!final) tables.owed.owe(task.id, 'open', now)
   else tables.owed.settle(task.id, 'open')
-  if (!lacksParts(task, final) && !canHaveMore(task, rules.forms)) {
+  if (!lacksParts(task, final) && !canHaveMore(task, final, rules.forms)) {
     if (rules.comparedResults) tables.owed.settleResult(task.id)
   } else tables.owed.oweDetail(task.id, now, null)
 }

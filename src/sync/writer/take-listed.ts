@@ -124,7 +124,7 @@ function isNothingNew(differences: FormDifference[], forms: Forms): boolean {
 
 function owesDetail(rules: IntakeRules, listed: ListedTask): boolean {
   if (listed.lacks) return true
-  return rules.forms.summary.length > 0 && canHaveMore(storedTask(rowOf(listed.bytes)), rules.forms)
+  return rules.forms.summary.length > 0 && canHaveMore(storedTask(rowOf(listed.bytes)), listed.final, rules.forms)
 }
 
 /** Owes a detail that has to agree with what the list shows and the row does not hold. */
