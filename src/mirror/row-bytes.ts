@@ -225,14 +225,23 @@ export function stringBytes(row: Buffer, column: number): number {
   return row[column * SLOT] === TEXT ? row.readDoubleBE(column * SLOT + 1) : 0
 }
 
-/** First byte of the string in a column of an encoded row, and its last one that is no white space; 0, 0 where none. */
-export function stringEnds(row: Buffer, column: number): [first: number, last: number] {
-  const length = stringBytes(row, column)
-  if (length === 0) return [0, 0]
+/** Where the string in a column of an encoded row stands. */
+function placeOf(row: Buffer, column: number): [start: number, end: number] {
   // Counted from the end of the row, because fewer strings stand behind a body than before it.
   let end = row.length
   for (let behind = column + 1; behind < TASK_COLUMNS.length; behind += 1) end -= stringBytes(row, behind)
-  const start = end - length
+  return [end - stringBytes(row, column), end]
+}
+
+/** The string in a column of an encoded row; empty where it holds none. */
+export function stringIn(row: Buffer, column: number): string {
+  return row.toString('utf8', ...placeOf(row, column))
+}
+
+/** First byte of the string in a column of an encoded row, and its last one that is no white space; 0, 0 where none. */
+export function stringEnds(row: Buffer, column: number): [first: number, last: number] {
+  if (stringBytes(row, column) === 0) return [0, 0]
+  const [start, end] = placeOf(row, column)
   let last = end - 1
   while (last > start && (row[last] as number) <= SPACE) last -= 1
   return [row[start] as number, row[last] as number]

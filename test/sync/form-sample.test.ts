@@ -43,8 +43,8 @@ test('the first and the last final task, an open one, and some by chance', () =>
   const ids = chosen(LIST, { isFull: true })
   expect(ids).toEqual(expect.arrayContaining(['t0', 't198', 't3']))
   // One more for every ten windows.
-  expect(ids).toHaveLength(8)
-  expect(new Set(ids).size).toBe(8)
+  expect(ids).toHaveLength(9)
+  expect(new Set(ids).size).toBe(9)
   expect(chosen(LIST, { isFull: true })).toEqual(ids)
   expect(chosen(LIST, { isFull: true, seed: 6 })).not.toEqual(ids)
 })
@@ -68,9 +68,16 @@ test.each<[string, Task]>([
   ['the longest body', done(77, { result: { body: 'x'.repeat(40) } })],
   ['a task without a body among others that have one', done(77, { result: { statusCode: 200 } })],
   ['a task with a mark', done(77, { truncated: true })],
+  ['a task with an empty body', done(77, { result: { body: {} } })],
 ])('%s, wherever it stands', (_, task) => {
   const marked = 'truncated' in task ? LIST.map((each) => ({ ...each, truncated: false })) : LIST
   expect(chosen((marked as Task[]).with(77, task), { isFull: true })).toContain('t77')
+})
+
+test('one of each status, rare as it may be', () => {
+  const ended = (n: number, systemStatus: string) => done(n, { completedAt: 1, systemStatus })
+  const list = Array.from({ length: 200 }, (_, n) => ended(n, 'DONE')).with(77, ended(77, 'FAILED'))
+  for (const seed of [1, 2, 3]) expect(chosen(list, { isFull: true, seed })).toContain('t77')
 })
 
 test('one with each sign, however common: a mark that some tasks of many have', () => {

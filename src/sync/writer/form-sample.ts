@@ -1,9 +1,9 @@
 // Which listed items are compared with their details: those with most of each sign that the list shows less, one of each
-// shape of final and of open tasks, the last, and some by chance. Keeps their rows as a walk passes them; what the
+// shape of final and of open tasks, one of each final status, the last, and some by chance. Keeps their rows as a walk passes them; what the
 // comparison shows is judged elsewhere.
 import { isObject, parseExact } from '../../json.ts'
 import type { SampledForms } from '../../mirror/forms/form-votes.ts'
-import { boundValues, filledColumns, rowOf, stringBytes, stringEnds } from '../../mirror/row-bytes.ts'
+import { boundValues, filledColumns, rowOf, stringBytes, stringEnds, stringIn } from '../../mirror/row-bytes.ts'
 import type { Facts } from '../../mirror/tables/facts.ts'
 import type { WalkKind } from '../../mirror/tables/walks.ts'
 import { TASK_COLUMNS } from '../../task/columns.ts'
@@ -32,14 +32,14 @@ export interface ComparedTask extends SampledForms {
 }
 
 /** So many items of a full walk are chosen, and one more for every ten windows, up to as many as are kept by chance. */
-const SAMPLE = 6
+const SAMPLE = 7
 const WINDOWS_PER_ITEM = 10
 const MOST_BY_CHANCE = 16
 /** Until so many tasks were compared, new or changed ones of any walk are; until one final task was, known ones, too. */
 const EVIDENCE = { final: 4, open: 2 }
 /** So many are chosen of those that show less than the mirror holds, and of those that a summary replaces. */
 const DOUBTED = 3
-/** At most so many signs, and shapes of final and of open tasks, are told apart; and items of so many bytes kept. */
+/** At most so many signs, shapes of final and of open tasks, and statuses are told apart; and items of so many bytes kept. */
 export const MOST_SIGNS = 18
 const MOST_SHAPES = 12
 const LONGEST_ITEM = 4_194_304
@@ -50,6 +50,9 @@ const BODIES = new Map([
   ['data', TASK_COLUMNS.indexOf('data_body')],
 ])
 const EXTRA = TASK_COLUMNS.indexOf('extra')
+const STATUS = TASK_COLUMNS.indexOf('system_status')
+/** Bytes of `{}`, `[]` and `""`. */
+const EMPTY_JSON = 2
 
 /** By sign, the item with most of it. */
 type Most = Map<string, { item: SampledItem; size: number }>
@@ -66,6 +69,7 @@ const nothingPassed = () => ({
   most: new Map() as Most,
   finals: new Map() as Shapes,
   opens: new Map() as Shapes,
+  statuses: new Map() as Shapes,
   byChance: [] as SampledItem[],
 })
 
@@ -153,6 +157,7 @@ export class FormSample {
     // The rarest shapes first. However many of final tasks are rarer, an open one is compared.
     const rarestOf = (shapes: Shapes) => itemsOf([...shapes.values()].sort((a, b) => a.count - b.count))
     const [finals, opens] = [rarestOf(this.#passed.finals), rarestOf(this.#passed.opens)]
+    const statuses = rarestOf(this.#passed.statuses)
     const signs = [...most].flatMap(([sign, { item }]) => (BODIES.has(sign) ? [] : item))
     const ofWalk = [
       most.get('result')?.item,
@@ -162,8 +167,10 @@ export class FormSample {
       opens[0],
       last,
       finals[1],
+      statuses[0],
       byChance[0],
       ...itemsOf(most.values()),
+      ...statuses.slice(1),
       ...finals.slice(2),
       ...opens.slice(1),
       ...byChance.slice(1),
@@ -187,13 +194,12 @@ export class FormSample {
     const members = membersOf(bytes)
     const signs = signsOf(bytes, members)
     keepMost(passed.most, signs, copy)
-    // Which columns it fills, if a body breaks off, and names in `extra`, with values of booleans.
+    // Which columns it fills, if a body is empty or breaks off, and names in `extra`, with values of booleans.
     const named = members.map(([name, value]) => (typeof value === 'boolean' ? `${name}=${value}` : name))
-    const shape = `${filledColumns(bytes)}${signs.includes(BROKEN_OFF) ? ' broken' : ''} ${named}`
-    const shapes = final ? passed.finals : passed.opens
-    const known = shapes.get(shape)
-    if (known !== undefined) known.count += 1
-    else if (shapes.size < MOST_SHAPES) shapes.set(shape, { count: 1, item: copy() })
+    const isEmpty = signs.some(([sign, size]) => BODIES.has(sign) && size <= EMPTY_JSON)
+    const bodies = `${isEmpty ? ' empty' : ''}${signs.includes(BROKEN_OFF) ? ' broken' : ''}`
+    countShape(final ? passed.finals : passed.opens, `${filledColumns(bytes)}${bodies} ${named}`, copy)
+    if (final) countShape(passed.statuses, stringIn(bytes, STATUS), copy)
     if (passed.byChance.length < MOST_BY_CHANCE) passed.byChance.push(copy())
     else {
       const at = Math.floor(this.#chance() * passed.items)
@@ -208,6 +214,13 @@ export class FormSample {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
   }
+}
+
+/** Counts the items of each shape, and keeps the first of each. */
+function countShape(shapes: Shapes, shape: string, copy: Copy): void {
+  const known = shapes.get(shape)
+  if (known !== undefined) known.count += 1
+  else if (shapes.size < MOST_SHAPES) shapes.set(shape, { count: 1, item: copy() })
 }
 
 /** Keeps the item for each sign of which it has most so far, and more than `beyond`. */
