@@ -202,6 +202,15 @@ export function restlessScenarioOf(seed: number): Scenario {
   return { ...scenario, account: { ...scenario.account, order: 'updated_desc' }, changeKinds: ['update'], changes: 0.4 }
 }
 
+/** A story of a list in which few tasks have a createdAt of their own, and those of one come in another order each time. */
+export function tiedScenarioOf(seed: number): Scenario {
+  const scenario = scenarioOf(seed)
+  const { hiddenFraction, ignoreSkip, wrap, pageOfOne, skipLimit, repeatLast, capBytes } = PLAIN
+  const plain = { hiddenFraction, ignoreSkip, wrap, pageOfOne, skipLimit, repeatLast, capBytes }
+  const account = { ...scenario.account, ...plain, order: 'created_desc' as const, tieGroup: 12, shuffleTies: true }
+  return { ...scenario, account: { ...account, tasks: 60 }, window: 6, overlap: 2, changes: 0.2 }
+}
+
 /** A story of a list by last update or completion with the oldest first: what is written to goes behind all others. */
 export function ascendingScenarioOf(seed: number): Scenario {
   const scenario = scenarioOf(seed)
