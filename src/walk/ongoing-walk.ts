@@ -62,8 +62,6 @@ export class OngoingWalk {
   fresh = false
   /** The run that is owed could not be counted. */
   isUnpaid = false
-  /** The last answers were seen to leave items out. */
-  leavesOut = false
 
   constructor(source: WindowSource, request: WalkRequest) {
     const resumed = request.resume?.state
@@ -140,7 +138,7 @@ export class OngoingWalk {
    */
   get isCountable(): boolean {
     const { cap } = this.chain
-    return !this.leavesOut && !isUneven(this.chain) && (cap === 0 || this.reader.largest <= cap)
+    return !isUneven(this.chain) && (cap === 0 || this.reader.largest <= cap)
   }
 
   /** The walk is over: the list ends with the item at `index`. */

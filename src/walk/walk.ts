@@ -262,7 +262,7 @@ async function* closingLap(ongoing: OngoingWalk): Steps<Lap['doubt']> {
     if ((lap.isWhole || !moves) && isCounted()) return null
     if (moves) goal = lap.first
   }
-  if (!isCounted()) ongoing.leavesOut = await leavesOut(ongoing, total)
+  if (!isCounted() && (await leavesOut(ongoing, total))) ongoing.chain = { ...ongoing.chain, filtered: true }
   return null
 }
 
