@@ -33,7 +33,7 @@ export const schedule: CommandSpec = {
     await runSchedule({
       ...{ config, env, log, signal, now: wall, monotonic, random, toolVersion: toolVersion() },
       makeRunContext: async (now) => ({ ...first, now, apiKey: (await context.apiKey()).key }),
-      nameOf: (key) => (origins[key] === file ? key : (origins[key] ?? key)),
+      nameOf: (key) => (origins[key] === file || origins[key] === 'default' ? key : (origins[key] ?? key)),
       inUse: await context.filesInUse(),
       tell: context.tell,
       onReady: ({ url, jobs }) => context.print(context.json ? { schemaVersion: 1, url, jobs } : readyText(url, jobs)),

@@ -1,5 +1,6 @@
 // The built command: runs against the simulator until it is told to stop.
 import { existsSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { openReader } from '../../src/mirror/open.ts'
 import { readStatus } from '../../src/mirror/shown/status.ts'
@@ -144,6 +145,13 @@ test('an address that is taken is named as it was given: by flag, variable or ke
   expect(await said(['--listen', host])).toBe('--listen')
   expect(await said([], { TASK_MIRROR_LISTEN: host })).toBe('TASK_MIRROR_LISTEN')
   expect(await said([])).toBe('schedule.listen')
+
+  rmSync(scratch.path('task-mirror.json'))
+  // Somebody else's listening there will do as well.
+  const other = createServer().on('error', () => undefined)
+  await new Promise((resolve) => other.listen(8080, '127.0.0.1').once('listening', resolve).once('error', resolve))
+  expect(await said([])).toBe('schedule.listen')
+  other.close()
 })
 
 test.each([
