@@ -77,7 +77,7 @@ function typed(line: string): string {
   return line
     .replace(/^(?:[*\d/,]+ ){5}/, '')
     .replaceAll(/(^|&& )npx task-mirror /g, '$1task-mirror ')
-    .replaceAll(/https:\/\/tasks\.example\.com|http:\/\/127\.0\.0\.1:8080/g, simulator.url)
+    .replaceAll(/https:\/\/tasks\.example\.com|http:\/\/127\.0\.0\.1:8090/g, simulator.url)
     .replaceAll(/\bID1 ID2\b|\bID\.\.\./g, ids.join(' '))
     .replaceAll(/\bID\b|6f1c9f0e-8d5b-4c1e-9f2a-0f6f5f0c7a11/g, ids[0])
     .replaceAll(/\bFILE\b/g, 'file.sqlite')
@@ -86,7 +86,7 @@ function typed(line: string): string {
     .replaceAll(/(?<= )\/(srv|var|etc|mirrors|keys|tmp)\//g, `${scratch.dir}/$1/`)
     .replaceAll(/=\/(mirrors|keys)\//g, `=${scratch.dir}/$1/`)
     .replaceAll(/\b0\.0\.0\.0:8080\b/g, '127.0.0.1:0')
-    .replaceAll('--port 8080', '--port 0')
+    .replaceAll('--port 8090', '--port 0')
 }
 
 interface Line {

@@ -9,8 +9,8 @@ export const simulate: CommandSpec = {
   name: 'simulate',
   summary: 'serve the built-in simulator of the service',
   examples: [
-    'task-mirror simulate --port 8080 --tasks 20000',
-    'task-mirror sync --base-url http://127.0.0.1:8080',
+    'task-mirror simulate --port 8090 --tasks 20000',
+    'task-mirror sync --base-url http://127.0.0.1:8090',
     'task-mirror simulate --order shuffled --cap-items 100 --fault-rate 0.05',
   ],
   flags: simulatorFlagList,

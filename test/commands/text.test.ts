@@ -329,7 +329,7 @@ test('what the demo says to type next works in a folder of any name', () => {
     '  npx task-mirror status --db "it\'s/m.sqlite"',
     `  sqlite3 -box "it's/m.sqlite" 'SELECT created_at, system_status, method, host FROM task_overview LIMIT 3'`,
     `  duckdb -c "SELECT system_status, count(*) FROM 'it''s/t.parquet' GROUP BY 1"`,
-    '  npx task-mirror simulate --port 8080 --inserts-per-second 5',
-    '  npx task-mirror sync --base-url http://127.0.0.1:8080 --db try.sqlite',
+    '  npx task-mirror simulate --port 8090 --inserts-per-second 5',
+    '  npx task-mirror sync --base-url http://127.0.0.1:8090 --db try.sqlite',
   ])
 })

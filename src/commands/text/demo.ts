@@ -27,7 +27,7 @@ export function farewell({ mirror, parquet, ndjson }: DemoFiles, command: string
     `  duckdb -c ${shellWord(byDuckdb)}`,
     '',
     'Or play the service in one shell and mirror it from another:',
-    `  ${command} simulate --port 8080 --inserts-per-second 5`,
-    `  ${command} sync --base-url http://127.0.0.1:8080 --db try.sqlite`,
+    `  ${command} simulate --port 8090 --inserts-per-second 5`,
+    `  ${command} sync --base-url http://127.0.0.1:8090 --db try.sqlite`,
   ].join('\n')
 }
