@@ -1,4 +1,5 @@
-// One error class with facts, and the table that maps error codes to exit codes. Imports nothing.
+// One error class with facts, and the table that maps error codes to exit codes.
+import { getSystemErrorMessage } from 'node:util'
 
 /** Exit codes of the command line (design.md section 3). An unknown code is a failure. */
 export const EXIT = {
@@ -165,4 +166,10 @@ export function errorOf(plain: PlainError): Error {
   if (!('code' in plain)) return Object.assign(new Error(plain.message), plain)
   const { code, message, facts, hint, cause } = plain
   return new MirrorError(code, message, { facts, hint, cause: cause === undefined ? undefined : new Error(cause) })
+}
+
+/** What the system says of a file or an address, such as "no such file or directory"; else the error's own message. */
+export function systemWords(error: unknown): string {
+  const { errno, message } = error as NodeJS.ErrnoException
+  return typeof errno === 'number' ? getSystemErrorMessage(errno) : message
 }

@@ -1,6 +1,6 @@
 // Reads small files that a user names or that others may have put there; endless and silent ones are refused.
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs'
-import { MirrorError } from './errors.ts'
+import { MirrorError, systemWords } from './errors.ts'
 import { shellWord } from './shown.ts'
 
 const PIECE_BYTES = 64 * 1024
@@ -52,7 +52,7 @@ export function readNamedFile(path: string, given: SmallFile): ReturnType<typeof
     return readSmallFile(path, given)
   } catch (error) {
     if (error instanceof MirrorError) throw error
-    throw given.refuse(`cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`, error)
+    throw given.refuse(`cannot be read: ${systemWords(error)}`, error)
   }
 }
 

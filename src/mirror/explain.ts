@@ -1,6 +1,6 @@
 // Errors of SQLite and of the file system in words: what they mean for the mirror, and what to do next.
 import { accessSync, constants } from 'node:fs'
-import { fileLimitOr, MirrorError } from '../errors.ts'
+import { fileLimitOr, MirrorError, systemWords } from '../errors.ts'
 
 /** What to do about a damaged mirror. */
 const DAMAGED_HINT = 'Check it with `task-mirror verify`; restore a copy, or move it away and run `task-mirror sync`.'
@@ -38,14 +38,14 @@ export function explain(path: string, error: unknown, mirror = path): unknown {
     })
   }
   if (isUnreadable(path)) {
-    return new MirrorError('mirror-unreadable', `${path} cannot be read: ${error.message}`, {
+    return new MirrorError('mirror-unreadable', `${path} cannot be read: ${systemWords(error)}`, {
       ...detail,
       hint: 'Check the owner and mode of the file and of the folders above it, or run as the user who owns it.',
     })
   }
   if (code === 'SQLITE_READONLY_DBMOVED') return takenAway(path, detail)
   if (code.startsWith('SQLITE_READONLY') || code === 'EACCES' || code === 'EROFS' || code === 'EPERM') {
-    return new MirrorError('mirror-unwritable', `${path} cannot be written: ${error.message}`, {
+    return new MirrorError('mirror-unwritable', `${path} cannot be written: ${systemWords(error)}`, {
       ...detail,
       hint: 'Check the owner and mode of the file and its folder, and that the mount is writable.',
     })
@@ -57,7 +57,7 @@ export function explain(path: string, error: unknown, mirror = path): unknown {
     })
   }
   if (code.startsWith('SQLITE_IOERR') || code.startsWith('SQLITE_CANTOPEN') || 'syscall' in error) {
-    return new MirrorError('mirror-unreadable', `${path} cannot be read or written: ${error.message} (${code})`, {
+    return new MirrorError('mirror-unreadable', `${path} cannot be read or written: ${systemWords(error)} (${code})`, {
       ...detail,
       hint: 'Check the path, the disk and the rights on the file, its -wal and -shm, and its folder, then run the same command again.',
     })

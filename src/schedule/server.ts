@@ -1,7 +1,7 @@
 // The HTTP server of `schedule`: /healthz, /metrics, status page. Answers from what it knows, never waits to read.
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
-import { MirrorError } from '../errors.ts'
+import { MirrorError, systemWords } from '../errors.ts'
 import { METRICS_CONTENT_TYPE } from '../notify/metrics.ts'
 import { bearsToken, isAnswered } from './access.ts'
 import { boundConnections } from './connections.ts'
@@ -139,7 +139,7 @@ function send(response: ServerResponse, status: number, type: string, body: stri
 }
 
 function refused(what: string, error: NodeJS.ErrnoException): MirrorError {
-  return new MirrorError('config-invalid', `${what} cannot be listened on (${error.code})`, {
+  return new MirrorError('config-invalid', `${what} cannot be listened on: ${systemWords(error)}`, {
     hint: 'Choose another address with --listen, or none with schedule.listen null.',
     cause: error,
   })

@@ -4,7 +4,7 @@ import { type AddressInfo, isIPv6 } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib'
-import { MirrorError } from '../errors.ts'
+import { MirrorError, systemWords } from '../errors.ts'
 import { Account, type SimulatedClock } from './account.ts'
 import { Cache } from './cache.ts'
 import { Changes } from './changes.ts'
@@ -94,7 +94,7 @@ export class Simulator implements AsyncDisposable {
       this.#server.once('error', (cause: NodeJS.ErrnoException) => {
         const hint = 'Choose another --host or --port; port 0 is any free one.'
         reject(
-          new MirrorError('usage-invalid', `Cannot listen on ${host}:${port} (${cause.code})`, {
+          new MirrorError('usage-invalid', `Cannot listen on ${host}:${port}: ${systemWords(cause)}`, {
             hint,
             cause,
           }),

@@ -81,7 +81,7 @@ test.each([
     ['sync', '--base-url', '127.0.0.1:18080'],
     '--base-url: expected a URL that begins with http:// or https://, such as https://tasks.example.com, got a text that is not repeated here, as it may hold a secret: put https:// (or http://) in front',
   ],
-  [['sync', '--config', 'missing.json'], 'missing.json cannot be read (ENOENT)'],
+  [['sync', '--config', 'missing.json'], 'missing.json cannot be read: no such file or directory'],
   [['simulate', '--tasks', 'many'], '--tasks'],
 ])('%j is wrong usage: exit 2, stdout empty, one line of the log says why', async (args, says) => {
   using scratch = makeScratch()
@@ -190,7 +190,7 @@ test.skipIf(!existsSync('/dev/full'))('a result that stdout has no room for is n
       stdio: ['ignore', full, 'pipe'],
       encoding: 'utf8',
     })
-    expect(stderr).toContain('stdout cannot be written (ENOSPC)')
+    expect(stderr).toContain('stdout cannot be written: no space left on device')
     expect(status).toBe(7)
   } finally {
     closeSync(full)

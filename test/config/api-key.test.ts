@@ -27,7 +27,7 @@ test.each([
   [{ TASK_MIRROR_API_KEY: 'hunter2\u0007' }, 'control character'],
   [{ TASK_MIRROR_API_KEY: 'hunter2é' }, 'beyond ASCII'],
   [{ TASK_MIRROR_API_KEY: ' hunter2' }, 'begins or ends with a space'],
-  [{ TASK_MIRROR_API_KEY_FILE: '/nowhere/key' }, '(/nowhere/key) cannot be read (ENOENT)'],
+  [{ TASK_MIRROR_API_KEY_FILE: '/nowhere/key' }, '(/nowhere/key) cannot be read: no such file or directory'],
   [{ TASK_MIRROR_API_KEY_FILE: '~/key' }, 'expected the whole path, as "~" is not expanded here'],
 ])('%j is refused, and the key is not repeated', (env, part) => {
   const attempt = () => readApiKey(env)

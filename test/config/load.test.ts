@@ -211,7 +211,9 @@ test('of flags alone it is wrong usage', () => {
 })
 
 test('a missing file that was named is an error', () => {
-  expect(() => loadConfig({ ...none, file: '/nowhere/c.json' })).toThrow('/nowhere/c.json cannot be read (ENOENT)')
+  expect(() => loadConfig({ ...none, file: '/nowhere/c.json' })).toThrow(
+    '/nowhere/c.json cannot be read: no such file or directory',
+  )
 })
 
 test('a byte order mark and $schema are taken', () => {

@@ -214,7 +214,7 @@ describe('places that cannot be written', () => {
       for (const [args, says] of [
         [['sync', '--db', join(stage.dir, 'new.sqlite')], /cannot be written/],
         [['sync'], /cannot be (read|written)/],
-        [['status'], /mirror-unreadable.*cannot be read: EACCES/],
+        [['status'], /mirror-unreadable.*cannot be read: permission denied/],
       ] as const) {
         const { code, stderr } = await asOther(stage, args)
         expect({ args, code, stderr }).toEqual({ args, code: 7, stderr: expect.stringMatching(says) })
@@ -236,7 +236,7 @@ describe('places that cannot be written', () => {
       const { code, stderr } = await asOther(stage, ['status', '--db', join(stage.dir, 'closed/mirror.sqlite')])
       expect({ code, stderr }).toEqual({
         code: 7,
-        stderr: expect.stringMatching(/closed.mirror.sqlite cannot be read: EACCES/),
+        stderr: expect.stringMatching(/closed.mirror.sqlite cannot be read: permission denied/),
       })
     },
   )

@@ -152,7 +152,7 @@ test('an address that is taken is a wrong configuration', async () => {
   const taken = new URL(server.url).host
   await expect(startServer(taken, OPEN, pages())).rejects.toMatchObject({
     code: 'config-invalid',
-    message: `schedule.listen: ${taken} cannot be listened on (EADDRINUSE)`,
+    message: `schedule.listen: ${taken} cannot be listened on: address already in use`,
   })
 })
 

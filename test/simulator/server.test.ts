@@ -179,7 +179,7 @@ describe('transport', () => {
     const first = await simulator()
     await expect(startSimulator({ port: first.port })).rejects.toMatchObject({
       code: 'usage-invalid',
-      message: expect.stringContaining(String(first.port)),
+      message: `Cannot listen on 127.0.0.1:${first.port}: address already in use`,
     })
   })
 })

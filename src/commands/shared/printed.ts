@@ -2,7 +2,7 @@
 import { Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { setImmediate as pause } from 'node:timers/promises'
-import { MirrorError } from '../../errors.ts'
+import { MirrorError, systemWords } from '../../errors.ts'
 import { printable } from '../../shown.ts'
 
 /** Pieces are collected until they have this many characters, then written at once. */
@@ -27,7 +27,7 @@ function writeOut(out: Writable, text: string): Promise<void> {
     out.write(text, (error) => {
       const code = (error as NodeJS.ErrnoException | null | undefined)?.code
       if (error == null || code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED') resolve()
-      else reject(new MirrorError('disk-full', `stdout cannot be written (${code})`, { cause: error }))
+      else reject(new MirrorError('disk-full', `stdout cannot be written: ${systemWords(error)}`, { cause: error }))
     })
   })
 }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { fileLimitOr, MirrorError } from '../../errors.ts'
+import { fileLimitOr, MirrorError, systemWords } from '../../errors.ts'
 import { danglingTarget, syncPath } from '../../mirror/files.ts'
 import { clearLeftOvers, draftPath } from './drafts.ts'
 import { refuseInUse } from './in-use.ts'
@@ -194,7 +194,7 @@ export function explainSnapshot(path: string, error: unknown): unknown {
       hint: `${found === 'missing' ? 'Create the folder, or name' : 'Name'} another file with --out.`,
     })
   }
-  return new MirrorError('snapshot-unwritable', `${path} cannot be written: ${error.message}`, {
+  return new MirrorError('snapshot-unwritable', `${path} cannot be written: ${systemWords(error)}`, {
     ...detail,
     hint: 'Check the owner and mode of the folder and that the mount is writable, or name another file with --out.',
   })

@@ -1,7 +1,7 @@
 // Where the bytes of a snapshot go: stdout, or through a compressor into another sink. Knows no rows and no formats.
 import type { Writable } from 'node:stream'
 import { createGzip, createZstdCompress } from 'node:zlib'
-import { MirrorError } from '../../errors.ts'
+import { MirrorError, systemWords } from '../../errors.ts'
 import type { Compression } from '../encode/compression.ts'
 
 export interface Sink {
@@ -62,7 +62,7 @@ function explainStream(error: Error): Error {
   const isFull = code === 'ENOSPC' || code === 'EDQUOT'
   return new MirrorError(
     isFull ? 'disk-full' : 'snapshot-unwritable',
-    isFull ? 'The disk that stdout goes to is full' : `stdout cannot be written: ${error.message}`,
+    isFull ? 'The disk that stdout goes to is full' : `stdout cannot be written: ${systemWords(error)}`,
     { cause: error, hint: 'What was written so far is incomplete: run the same command again.' },
   )
 }
