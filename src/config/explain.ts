@@ -24,10 +24,7 @@ export function explainValue(key: string, issue: Issue, value: unknown): string 
   const own = /^expected /.test(issue.message) ? issue.message : `expected ${expectation(key)}`
   const isOfKey = KEYS.some((other) => `${key}.`.startsWith(`${other}.`))
   if (typeof value !== 'string' || value === '' || !isOfKey) return `${own}, got ${typeName(value)}`
-  if (MAY_BE_SECRET.test(key)) {
-    const bare = /Url$/.test(key) && !/:\/\//.test(value) ? ': put https:// (or http://) in front' : ''
-    return `${own}, got a text that is not repeated here, as it may hold a secret${bare}`
-  }
+  if (MAY_BE_SECRET.test(key)) return `${own}, got text (not shown: it may hold a secret)`
   const short = value.length > MOST_SHOWN ? `${value.slice(0, MOST_SHOWN)}...` : value
   return `${own}, got ${printable(JSON.stringify(short))}`
 }

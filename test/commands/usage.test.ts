@@ -79,7 +79,7 @@ test.each([
   [['simulate', '--host', '203.0.113.1'], 'Choose another --host'],
   [
     ['sync', '--base-url', '127.0.0.1:18080'],
-    '--base-url: expected a URL that begins with http:// or https://, such as https://tasks.example.com, got a text that is not repeated here, as it may hold a secret: put https:// (or http://) in front',
+    '--base-url: expected a URL that begins with http:// or https://, such as https://tasks.example.com, got text (not shown: it may hold a secret)',
   ],
   [['sync', '--config', 'missing.json'], 'missing.json cannot be read: no such file or directory'],
   [['simulate', '--tasks', 'many'], '--tasks'],

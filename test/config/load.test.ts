@@ -90,23 +90,23 @@ test.each([
   [{ service: { maxRetries: 1.5 } }, 'service.maxRetries: expected a whole number from 0 to 100, got 1.5'],
   [
     { service: { baseUrl: 'ftp://a' } },
-    'service.baseUrl: expected a URL that begins with http:// or https://, such as https://tasks.example.com, got a text that is not repeated here, as it may hold a secret',
+    'service.baseUrl: expected a URL that begins with http:// or https://, such as https://tasks.example.com, got text (not shown: it may hold a secret)',
   ],
   [
     { service: { baseUrl: 'https://u:secret@a' } },
-    'service.baseUrl: expected a URL without user and password, got a text that is not repeated here, as it may hold a secret',
+    'service.baseUrl: expected a URL without user and password, got text (not shown: it may hold a secret)',
   ],
   [
     { service: { baseUrl: 'https://a/?key=secret' } },
-    'service.baseUrl: expected a URL without query and fragment, got a text that is not repeated here, as it may hold a secret',
+    'service.baseUrl: expected a URL without query and fragment, got text (not shown: it may hold a secret)',
   ],
   [
     { service: { auth: { placement: 'body' } } },
-    'service.auth.placement: expected "header", "query" or "none", got a text that is not repeated here, as it may hold a secret',
+    'service.auth.placement: expected "header", "query" or "none", got text (not shown: it may hold a secret)',
   ],
   [
     { service: { auth: { name: 'a b' } } },
-    'service.auth.name: expected the name of a header or query parameter, got a text that is not repeated here, as it may hold a secret',
+    'service.auth.name: expected the name of a header or query parameter, got text (not shown: it may hold a secret)',
   ],
   [{ service: { allowInsecure: 'yes' } }, 'service.allowInsecure: expected true or false, got "yes"'],
   [{ service: { timeoutMs: 1 } }, 'service.timeoutMs: there is no such key'],
@@ -201,7 +201,7 @@ test('wrong values of the environment and of flags are named by what the user wr
   const overrides = [{ key: 'service.baseUrl', value: 'nope', name: '--base-url' }]
   expect(problemsOf({}, { env, overrides })).toEqual([
     'TASK_MIRROR_SYNC_WINDOW: expected a whole number from 1 to 1000, got "many"',
-    '--base-url: expected a URL that begins with http:// or https://, such as https://tasks.example.com, got a text that is not repeated here, as it may hold a secret: put https:// (or http://) in front',
+    '--base-url: expected a URL that begins with http:// or https://, such as https://tasks.example.com, got text (not shown: it may hold a secret)',
   ])
 })
 
