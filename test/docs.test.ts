@@ -149,6 +149,13 @@ test.each([...documents, 'CONTRIBUTING.md', 'SECURITY.md'])('%s links only to ch
   expect(missing.map(([link]) => link)).toEqual([])
 })
 
+test.each([...documents, 'CONTRIBUTING.md'])(
+  '%s runs no file of TypeScript by a Node that may be too old: npx finds that of the clone',
+  (name) => {
+    expect(readFileSync(join(ROOT, name), 'utf8')).not.toMatch(/(?<!npx )node \S+\.ts\b/)
+  },
+)
+
 test('docs/architecture.md names only files that exist', () => {
   const text = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8')
   const paths = [...text.matchAll(/`((?:[a-z]+\/)*[a-z-]+(?:\.[a-z]+)*\.(?:ts|sql)|(?:[a-z]+\/)+)`/g)].map(
