@@ -13,7 +13,7 @@ interface BackfillFlags extends RunFlags {
 
 export const backfill: CommandSpec<BackfillFlags> = {
   name: 'backfill',
-  summary: 'walk the whole list or a range of createdAt, or fetch single tasks; resumable',
+  summary: 'read the whole list, a range of createdAt or single tasks; resumable',
   examples: [
     'task-mirror backfill',
     'task-mirror backfill --since 2026-11-01 --until 2026-11-08',
@@ -22,7 +22,7 @@ export const backfill: CommandSpec<BackfillFlags> = {
   ],
   flags: [
     ...RANGE_FLAGS,
-    { flags: '--refetch', description: 'get every detail again' },
+    { flags: '--refetch', description: 'ask for every task by id again' },
     { flags: '--id <id...>', description: 'fetch just these tasks, with spaces between the ids' },
     ...RUN_FLAGS,
   ],

@@ -59,25 +59,24 @@ export const exporting: CommandSpec<ExportFlags> = {
     },
     {
       flags: '--format <format>',
-      description: `${listed(FORMAT_NAMES, 'or')} (default: by the name; for a dataset parquet, without --out export.format)`,
+      description: `${listed(FORMAT_NAMES, 'or')} (default: by the ending of --out, for a dataset parquet; without --out export.format)`,
       choices: FORMAT_NAMES,
     },
     {
       flags: '--compression <name>',
-      description: `${listed(COMPRESSIONS, 'or')} (default: by the name; for Parquet and datasets zstd, without --out export.compression)`,
+      description: `${listed(COMPRESSIONS, 'or')} (default: by the ending of --out, for Parquet and datasets zstd; without --out export.compression)`,
       choices: COMPRESSIONS,
     },
     ...RANGE_FLAGS,
     {
       flags: '--status <status...>',
-      description:
-        'only tasks with these values of systemStatus; a value that no task has is refused, unless it was published there before',
+      description: 'only tasks with these values of systemStatus, such as DONE',
     },
-    { flags: '--include-deleted', description: 'tombstones too' },
+    { flags: '--include-deleted', description: 'deleted tasks (tombstones) too' },
     {
       flags: '--changes [since]',
       description:
-        'only what changed since the "cut" of a publication, or since the last one there, whose place it takes if that is one file; tombstones too',
+        'a feed: only what has changed since the last publication there, or since this "cut" of one; deleted tasks too; a file is replaced',
       parse: parseChanges,
     },
     {
@@ -88,12 +87,12 @@ export const exporting: CommandSpec<ExportFlags> = {
     { flags: '--rows-per-file <number>', description: 'dataset: maximum rows of a file', parse: atLeastOne },
     {
       flags: '--partition-value <name=value...>',
-      description: 'dataset: fixed folders above it, such as account=acme if several accounts share a place',
+      description: 'dataset: publish below such folders; account=acme keeps several accounts apart',
     },
     {
       flags: '--keep <number>',
       description:
-        'dataset: how many snapshots stay there, with all that they build on (default: all; without --out, export.keep)',
+        'dataset: how many snapshots to keep, with all that they build on (default: all; without --out, export.keep)',
       parse: atLeastOne,
     },
     {

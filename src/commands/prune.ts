@@ -10,13 +10,12 @@ interface PruneFlags {
 
 export const prune: CommandSpec<PruneFlags> = {
   name: 'prune',
-  summary:
-    'remove the payloads of tasks that were deleted before a moment; nothing else of a task ever leaves the mirror',
+  summary: 'remove request and result of tasks deleted long ago; nothing else ever leaves the mirror',
   examples: ['task-mirror prune --deleted-before 90d --dry-run', 'task-mirror prune --deleted-before 2026-01-01'],
   flags: [
     {
       flags: '--deleted-before <moment>',
-      description: 'tombstones made before: 2026-01-01 (UTC, unless it names a zone), epoch ms or 90d',
+      description: 'of tasks deleted before: 2026-01-01 (UTC, unless it names a zone), epoch ms or 90d',
       parse: parsePast,
     },
     { flags: '--dry-run', description: 'count what would go and write nothing' },

@@ -10,17 +10,17 @@ interface SyncFlags extends RunFlags {
 
 export const sync: CommandSpec<SyncFlags> = {
   name: 'sync',
-  summary: 'bring the mirror up to date: one run by the cheapest plan',
+  summary: 'bring the mirror up to date: read what is new or open, once a day the whole list',
   examples: [
     'task-mirror sync --base-url https://tasks.example.com',
     'task-mirror sync --full --max-duration 50m',
     'task-mirror sync --json | jq .inserted',
   ],
   flags: [
-    { flags: '--full', description: 'walk the whole list' },
+    { flags: '--full', description: 'read the whole list, which also finds deletions' },
     {
       flags: '--details <when>',
-      description: 'ask for single tasks: auto, always or never',
+      description: 'ask for tasks by id: auto (where the list does not show them whole), always or never',
       choices: ['auto', 'always', 'never'],
       key: 'sync.details',
     },

@@ -27,7 +27,7 @@ export const verify: CommandSpec<VerifyFlags> = {
     {
       flags: '--proof',
       description:
-        'judge the evidence of the last complete full walk, and of the walks since, anew; exit 3 where there is none, 7 where it does not hold',
+        'judge anew the evidence that the last complete full walk, and those since, missed no task; exit 3 where there is none, 7 where it does not hold',
     },
     {
       flags: '--service',
@@ -36,7 +36,7 @@ export const verify: CommandSpec<VerifyFlags> = {
     },
     {
       flags: '--sample <number>',
-      description: `how many, or all (default: ${SAMPLE})`,
+      description: `how many tasks --service compares, or all (default: ${SAMPLE})`,
       parse: parseSample,
     },
     {
@@ -44,7 +44,7 @@ export const verify: CommandSpec<VerifyFlags> = {
       description:
         'check what was published there: manifest, sizes, checksums, row counts; exit 7 where something is wrong',
     },
-    { flags: '--deep', description: 'compare every row of the snapshot with the mirror' },
+    { flags: '--deep', description: 'with --snapshot, compare every row with the mirror' },
   ],
   async run(context, { service, sample, snapshot, deep, proof }) {
     refuseMixed({ service, sample, snapshot, deep, proof })
