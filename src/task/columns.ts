@@ -43,8 +43,8 @@ export const TABLE = [
 /** Columns of the first version are part of every hash; later ones only where they hold something. */
 export const FIRST_COLUMNS = 16
 
-type Told = (typeof TABLE)[number]
-export type TaskColumnName = Told['name']
+type Column = (typeof TABLE)[number]
+export type TaskColumnName = Column['name']
 type Held<C extends TaskColumn> = C['kind'] extends 'integer' | 'moment' ? Integer : string
 
 /**
@@ -52,7 +52,7 @@ type Held<C extends TaskColumn> = C['kind'] extends 'integer' | 'moment' ? Integ
  * other columns: only what they cannot hold; null for an ordinary task. Columns plus `extra` give the task back exactly
  * (design.md section 5).
  */
-export type TaskRow = { [C in Told as C['name']]: C extends { required: true } ? Held<C> : Held<C> | null }
+export type TaskRow = { [C in Column as C['name']]: C extends { required: true } ? Held<C> : Held<C> | null }
 
 /** The columns in order of `number`. */
 export const COLUMNS_BY_NUMBER: readonly (TaskColumn & { name: TaskColumnName })[] = [...TABLE].sort(
@@ -63,7 +63,7 @@ export const TASK_COLUMNS: readonly TaskColumnName[] = COLUMNS_BY_NUMBER.map(({ 
 
 const namesOf = (...kinds: TaskColumn['kind'][]): ReadonlySet<TaskColumnName> =>
   new Set(COLUMNS_BY_NUMBER.filter(({ kind }) => kinds.includes(kind)).map(({ name }) => name))
-export const JSON_COLUMNS = namesOf('json') as ReadonlySet<Extract<Told, { kind: 'json' }>['name']>
+export const JSON_COLUMNS = namesOf('json') as ReadonlySet<Extract<Column, { kind: 'json' }>['name']>
 export const INTEGER_COLUMNS = namesOf('integer', 'moment')
 /** What was sent to a foreign server, what it answered, and what only `extra` holds. */
 export const PAYLOAD_COLUMNS: readonly TaskColumnName[] = COLUMNS_BY_NUMBER.filter(({ path }) => path.length !== 1).map(

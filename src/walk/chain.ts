@@ -1,6 +1,6 @@
 // The chain of a walk: the windows that have joined, and what another one changes (design.md 6.1, "Seams"). Pure.
 import type { Moment } from '../task.ts'
-import { breakStretch, missNeighbour, noEvidence, type OrderEvidence, observe, observeWithin } from './order.ts'
+import { breakStretch, missNeighbour, noOrderSeen, type OrderSeen, observe, observeWithin } from './order.ts'
 import { type Paging, pagingAfter, UNPAGED } from './paging.ts'
 import type { ItemsWindow, WindowAnswer } from './source.ts'
 
@@ -24,7 +24,7 @@ export interface ChainState extends Paging {
   /** How many items the last answer held. */
   returned: number
   drift: number
-  order: OrderEvidence
+  order: OrderSeen
   /** Where the window lay that last showed the chain's last item, and how much it asked for. */
   lastSeen: { skip: number; asked: number }
   /** Windows must not begin before this index: an item in front of it cannot be read. */
@@ -47,7 +47,7 @@ export function newChain(digestCutoff: number | null = null): ChainState {
     tail: [],
     returned: 0,
     drift: 0,
-    order: noEvidence(),
+    order: noOrderSeen(),
     lastSeen: { skip: 0, asked: 0 },
     notBelow: 0,
     newestInFirst: null,

@@ -54,8 +54,8 @@ async function toLimit(ongoing: OngoingWalk): Promise<Onward> {
   const { chain, reader, skip } = ongoing
   const givesNothing = async (place: number) => isNothing(await glanceAt(reader, place))
   const limit = (await firstBeyond(chain.lastSeen.skip + 1, skip, givesNothing)) - 1
-  if (limit === chain.lastSeen.skip && limit === ongoing.limit) return { kind: 'stop', reason: 'skip-limit' }
-  ongoing.limit = limit
+  if (limit === chain.lastSeen.skip && limit === ongoing.givesUntil) return { kind: 'stop', reason: 'skip-limit' }
+  ongoing.givesUntil = limit
   ongoing.retry(limit)
   return endIfSpent(ongoing)
 }

@@ -3,7 +3,7 @@
 // front while the walk was further down.
 import { keepLatest } from '../bounded.ts'
 import type { Moment } from '../task.ts'
-import { contradictWith, noEvidence, type OrderEvidence, observe } from './order.ts'
+import { contradictWith, noOrderSeen, type OrderSeen, observe } from './order.ts'
 import type { Reader } from './reader.ts'
 import type { ItemsWindow, ReadOptions, WindowAnswer, WindowSource } from './source.ts'
 
@@ -35,13 +35,13 @@ function runsOf(firstWindow: FirstWindow): Map<string, number> {
 export class HeadAgain {
   readonly #wanted: number
   readonly #runs: ReadonlyMap<string, number>
-  readonly #order: OrderEvidence
+  readonly #order: OrderSeen
   readonly #newestInFirst: Moment
   /** Nothing moves in this list: what is missing between two items was deleted. */
   readonly #isStill: boolean
   /** How many items, up to the one looked at last, came one after another as they did in the first window. */
   #inARow = 0
-  readonly #shown = noEvidence()
+  readonly #shown = noOrderSeen()
   #lastRun = -2
   #furthestRun = -1
   /** The first item seen that the walk had met, but not in its first window. */
@@ -54,7 +54,7 @@ export class HeadAgain {
   constructor(
     firstWindow: FirstWindow,
     { overlap, isStill }: { overlap: number; isStill: boolean },
-    order: OrderEvidence,
+    order: OrderSeen,
     newestInFirst: Moment,
   ) {
     this.#isStill = isStill

@@ -42,7 +42,7 @@ export class OngoingWalk {
   /** Where pages are filtered: how far apart windows may begin. Halved where one shows nothing of the chain's end. */
   leap = Number.POSITIVE_INFINITY
   /** The last index that brought something, where a later one before the chain's end did not; null where all did. */
-  limit: number | null = null
+  givesUntil: number | null = null
   /** Answers in a row that brought nothing new. */
   fruitless = 0
   /** Number of items met. */

@@ -2,7 +2,7 @@
 import type { Moment, Order } from '../task.ts'
 
 /** Everything seen so far; plain data, kept in the walk's state. */
-export interface OrderEvidence {
+export interface OrderSeen {
   pairs: number
   rising: number
   falling: number
@@ -31,7 +31,7 @@ export interface OrderEvidence {
   unstable: boolean
 }
 
-export function noEvidence(): OrderEvidence {
+export function noOrderSeen(): OrderSeen {
   return {
     pairs: 0,
     rising: 0,
@@ -58,32 +58,34 @@ export function noEvidence(): OrderEvidence {
  * Adds neighbours in list order, from `from` on. Items without an integer createdAt are skipped for createdAt.
  * The item before `from` should be one already observed, so that pairs run across windows.
  */
-export function observe(evidence: OrderEvidence, ids: string[], moments: Moment[], from: number): void {
+export function observe(orderSeen: OrderSeen, ids: string[], moments: Moment[], from: number): void {
   for (let index = from; index < ids.length; index += 1) {
     const id = ids[index] as string
     const moment = moments[index] as Moment
-    if (evidence.previousId !== null && id !== evidence.previousId) {
-      evidence.idPairs += 1
-      if (id > evidence.previousId) evidence.idRose = true
-      else evidence.idFell = true
+    if (orderSeen.previousId !== null && id !== orderSeen.previousId) {
+      orderSeen.idPairs += 1
+      if (id > orderSeen.previousId) orderSeen.idRose = true
+      else orderSeen.idFell = true
     }
     // Within a run of equal createdAt a neighbour that was not seen says as little as one that was.
-    const isTied = moment !== null && moment === evidence.previousMoment
-    evidence.previousId = id
-    evidence.previousMoment = moment
+    const isTied = moment !== null && moment === orderSeen.previousMoment
+    orderSeen.previousId = id
+    orderSeen.previousMoment = moment
     if (moment === null) continue
-    if (evidence.values.length < 3 && !evidence.values.includes(moment)) evidence.values.push(moment)
-    if (evidence.previous !== null) {
-      evidence.pairs += 1
-      if (moment > evidence.previous) evidence.rising += 1
-      else if (moment < evidence.previous) evidence.falling += 1
-    } else if (isTied) evidence.pairs += 1
-    if (evidence.lowest !== null) evidence.inversionDesc = Math.max(evidence.inversionDesc, moment - evidence.lowest)
-    if (evidence.highest !== null) evidence.inversionAsc = Math.max(evidence.inversionAsc, evidence.highest - moment)
-    evidence.previous = moment
-    if (evidence.lowest === null || moment < evidence.lowest) evidence.lowest = moment
-    if (evidence.highest === null || moment > evidence.highest) evidence.highest = moment
-    addSample(evidence, moment)
+    if (orderSeen.values.length < 3 && !orderSeen.values.includes(moment)) orderSeen.values.push(moment)
+    if (orderSeen.previous !== null) {
+      orderSeen.pairs += 1
+      if (moment > orderSeen.previous) orderSeen.rising += 1
+      else if (moment < orderSeen.previous) orderSeen.falling += 1
+    } else if (isTied) orderSeen.pairs += 1
+    if (orderSeen.lowest !== null)
+      orderSeen.inversionDesc = Math.max(orderSeen.inversionDesc, moment - orderSeen.lowest)
+    if (orderSeen.highest !== null)
+      orderSeen.inversionAsc = Math.max(orderSeen.inversionAsc, orderSeen.highest - moment)
+    orderSeen.previous = moment
+    if (orderSeen.lowest === null || moment < orderSeen.lowest) orderSeen.lowest = moment
+    if (orderSeen.highest === null || moment > orderSeen.highest) orderSeen.highest = moment
+    addSample(orderSeen, moment)
   }
 }
 
@@ -91,29 +93,29 @@ export function observe(evidence: OrderEvidence, ids: string[], moments: Moment[
  * Notes what one answer shows by itself, items met before included: whatever comes and goes between two answers, within
  * one of them the order holds.
  */
-export function observeWithin(evidence: OrderEvidence, ids: string[], moments: Moment[]): void {
-  const shown = noEvidence()
+export function observeWithin(orderSeen: OrderSeen, ids: string[], moments: Moment[]): void {
+  const shown = noOrderSeen()
   observe(shown, ids, moments, 0)
-  contradictWith(evidence, shown)
+  contradictWith(orderSeen, shown)
 }
 
 /** Adds only what of `other` contradicts an order: it tells of items that have been observed before. */
-export function contradictWith(evidence: OrderEvidence, other: OrderEvidence): void {
-  evidence.inversionDesc = Math.max(evidence.inversionDesc, other.inversionDesc)
-  evidence.inversionAsc = Math.max(evidence.inversionAsc, other.inversionAsc)
-  evidence.idRose ||= other.idRose
-  evidence.idFell ||= other.idFell
-  evidence.unstable ||= other.unstable
+export function contradictWith(orderSeen: OrderSeen, other: OrderSeen): void {
+  orderSeen.inversionDesc = Math.max(orderSeen.inversionDesc, other.inversionDesc)
+  orderSeen.inversionAsc = Math.max(orderSeen.inversionAsc, other.inversionAsc)
+  orderSeen.idRose ||= other.idRose
+  orderSeen.idFell ||= other.idFell
+  orderSeen.unstable ||= other.unstable
 }
 
 const SAMPLE = 64
 
-function addSample(evidence: OrderEvidence, moment: number): void {
-  if (evidence.seen % evidence.every === 0) evidence.sample = [...evidence.sample, moment]
-  evidence.seen += 1
-  if (evidence.sample.length < SAMPLE) return
-  evidence.sample = evidence.sample.filter((_, index) => index % 2 === 0)
-  evidence.every *= 2
+function addSample(orderSeen: OrderSeen, moment: number): void {
+  if (orderSeen.seen % orderSeen.every === 0) orderSeen.sample = [...orderSeen.sample, moment]
+  orderSeen.seen += 1
+  if (orderSeen.sample.length < SAMPLE) return
+  orderSeen.sample = orderSeen.sample.filter((_, index) => index % 2 === 0)
+  orderSeen.every *= 2
 }
 
 /** The distance between the 10th and the 90th percentile: a few tasks dated far away say nothing of the others. */
@@ -124,17 +126,17 @@ function spreadOf(sample: number[]): number {
 }
 
 /** The list is read from the front again: its first item says nothing of those observed before. */
-export function breakStretch(evidence: OrderEvidence): void {
-  missNeighbour(evidence)
-  evidence.previousMoment = null
-  evidence.lowest = null
-  evidence.highest = null
+export function breakStretch(orderSeen: OrderSeen): void {
+  missNeighbour(orderSeen)
+  orderSeen.previousMoment = null
+  orderSeen.lowest = null
+  orderSeen.highest = null
 }
 
 /** The next item observed stands further down, but is no neighbour of the last one, which was deleted. */
-export function missNeighbour(evidence: OrderEvidence): void {
-  evidence.previous = null
-  evidence.previousId = null
+export function missNeighbour(orderSeen: OrderSeen): void {
+  orderSeen.previous = null
+  orderSeen.previousId = null
 }
 
 interface OrderShown {
@@ -144,31 +146,31 @@ interface OrderShown {
   inversionMs: number
 }
 
-/** The order that the evidence shows. Inversions of createdAt up to `settleMs` still count as created order. */
-export function orderShown(evidence: OrderEvidence, settleMs: number): OrderShown {
-  if (evidence.unstable) return { order: 'none', inversionMs: 0 }
-  const { idRose, idFell, idPairs } = evidence
+/** The order that this shows. Inversions of createdAt up to `settleMs` still count as created order. */
+export function orderShown(orderSeen: OrderSeen, settleMs: number): OrderShown {
+  if (orderSeen.unstable) return { order: 'none', inversionMs: 0 }
+  const { idRose, idFell, idPairs } = orderSeen
   const idOrder = !idFell ? 'id_asc' : !idRose ? 'id_desc' : null
-  if (evidence.values.length >= 3 && evidence.rising + evidence.falling > 0) {
+  if (orderSeen.values.length >= 3 && orderSeen.rising + orderSeen.falling > 0) {
     // Most neighbours were never seen side by side: what the others show is chance.
-    if (2 * evidence.pairs < evidence.seen - 1) return { order: 'none', inversionMs: 0 }
+    if (2 * orderSeen.pairs < orderSeen.seen - 1) return { order: 'none', inversionMs: 0 }
     // Where everything was created within the tolerance, any sequence would do: that shows no order.
-    const spread = spreadOf(evidence.sample)
+    const spread = spreadOf(orderSeen.sample)
     const tolerated = (inversion: number): boolean =>
       inversion === 0 || (inversion <= settleMs && spread > 2 * settleMs)
-    const desc = tolerated(evidence.inversionDesc) && evidence.falling > evidence.rising
-    const asc = tolerated(evidence.inversionAsc) && evidence.rising > evidence.falling
+    const desc = tolerated(orderSeen.inversionDesc) && orderSeen.falling > orderSeen.rising
+    const asc = tolerated(orderSeen.inversionAsc) && orderSeen.rising > orderSeen.falling
     // An order without any inversion is believed before one that needs tolerance; ids before a tolerated createdAt.
-    if (desc && evidence.inversionDesc === 0) return { order: 'created_desc', inversionMs: 0 }
-    if (asc && evidence.inversionAsc === 0) return { order: 'created_asc', inversionMs: 0 }
+    if (desc && orderSeen.inversionDesc === 0) return { order: 'created_desc', inversionMs: 0 }
+    if (asc && orderSeen.inversionAsc === 0) return { order: 'created_asc', inversionMs: 0 }
     if (idOrder !== null && idPairs >= 2) return { order: idOrder, inversionMs: 0 }
-    if (desc) return { order: 'created_desc', inversionMs: evidence.inversionDesc }
-    if (asc) return { order: 'created_asc', inversionMs: evidence.inversionAsc }
+    if (desc) return { order: 'created_desc', inversionMs: orderSeen.inversionDesc }
+    if (asc) return { order: 'created_asc', inversionMs: orderSeen.inversionAsc }
     return { order: 'none', inversionMs: 0 }
   }
   if (idOrder !== null && idPairs >= 2) return { order: idOrder, inversionMs: 0 }
   // Two values of createdAt that go back and forth, and ids that do, are in no order either.
-  if (idOrder === null && Math.min(evidence.inversionDesc, evidence.inversionAsc) > 0)
+  if (idOrder === null && Math.min(orderSeen.inversionDesc, orderSeen.inversionAsc) > 0)
     return { order: 'none', inversionMs: 0 }
   // Too little; or ties of one or two createdAt whose ids are in no order, in a list that createdAt may well order.
   return { order: null, inversionMs: 0 }
@@ -185,23 +187,23 @@ export interface KnownOrder {
  * any that is tolerated or was seen before, two items that changed places, or another order without exception. Too
  * little to tell is no contradiction.
  */
-export function contradicts(evidence: OrderEvidence, known: KnownOrder, settleMs: number): boolean {
+export function contradicts(orderSeen: OrderSeen, known: KnownOrder, settleMs: number): boolean {
   if (!isCreatedOrder(known.order)) return false
-  const { order } = orderShown(evidence, settleMs)
+  const { order } = orderShown(orderSeen, settleMs)
   if (order !== null && order !== 'none' && order !== known.order) return true
-  const inversion = known.order === 'created_desc' ? evidence.inversionDesc : evidence.inversionAsc
-  return evidence.unstable || inversion > Math.max(settleMs, known.inversionMs)
+  const inversion = known.order === 'created_desc' ? orderSeen.inversionDesc : orderSeen.inversionAsc
+  return orderSeen.unstable || inversion > Math.max(settleMs, known.inversionMs)
 }
 
 /**
  * The order of a list, where an earlier one may be known. What was proven once stands until something contradicts it: a
  * list whose tasks were all created within the tolerance shows no order of its own, and has not lost the one it had.
  */
-export function orderKept(evidence: OrderEvidence, known: KnownOrder | undefined, settleMs: number): OrderShown {
-  const shown = orderShown(evidence, settleMs)
+export function orderKept(orderSeen: OrderSeen, known: KnownOrder | undefined, settleMs: number): OrderShown {
+  const shown = orderShown(orderSeen, settleMs)
   if (known === undefined || (shown.order !== null && shown.order !== 'none')) return shown
-  if (!isCreatedOrder(known.order) || contradicts(evidence, known, settleMs)) return shown
-  const seen = known.order === 'created_desc' ? evidence.inversionDesc : evidence.inversionAsc
+  if (!isCreatedOrder(known.order) || contradicts(orderSeen, known, settleMs)) return shown
+  const seen = known.order === 'created_desc' ? orderSeen.inversionDesc : orderSeen.inversionAsc
   return { order: known.order, inversionMs: seen }
 }
 

@@ -32,6 +32,10 @@ const CANARIES = [1, 2, 10, 100, 1000]
 /** So many ids are kept of answers that were not taken in. */
 const MOST_UNMET = 20_000
 
+/**
+ * Sizes, in items: `window` is what the walk would like to ask for, `take` what it asks for at present, `served` the
+ * largest `take` that was answered, `largest` the most that came. `cap` of the chain is the most that came short.
+ */
 export class Reader {
   readonly source: WindowSource
   readonly kernel: Kernel

@@ -5,7 +5,7 @@ import type { WalkRange } from '../proof/state.ts'
 import type { Moment, Order, Verdict } from '../task.ts'
 import type { ChainState } from './chain.ts'
 import type { FirstWindow } from './lap.ts'
-import type { KnownOrder, OrderEvidence } from './order.ts'
+import type { KnownOrder, OrderSeen } from './order.ts'
 import type { ItemsWindow, WalkStep } from './source.ts'
 
 export interface WalkSettings {
@@ -28,9 +28,9 @@ export interface WalkRequest {
   /** What the walk speaks of; the whole list where absent. */
   range?: WalkRange
   /** Ends the walk as proven once true. Called with every window that has joined, and with the order as seen so far. */
-  reached?: (window: ItemsWindow, shown: OrderEvidence) => boolean | Promise<boolean>
+  reached?: (window: ItemsWindow, shown: OrderSeen) => boolean | Promise<boolean>
   /** Called with every window that has joined the chain, and with the order as seen so far. */
-  joined?: (window: ItemsWindow, shown: OrderEvidence) => void
+  joined?: (window: ItemsWindow, shown: OrderSeen) => void
   /** Whether the walk also looks one window and ten windows behind the end: all but tail walks and laps do. */
   beyond: boolean
   /**

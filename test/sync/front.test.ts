@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Run } from '../../src/sync/context.ts'
 import {
-  frontEvidence,
+  cameToFront,
   frontsAfter,
   isTouchOrder,
   type Listed,
@@ -11,7 +11,7 @@ import {
   watchFront,
 } from '../../src/sync/steps/front.ts'
 import type { ParsedList } from '../../src/sync/writer/writing.ts'
-import { noEvidence } from '../../src/walk/order.ts'
+import { noOrderSeen } from '../../src/walk/order.ts'
 import { Sequence } from '../../src/walk/sequence.ts'
 import type { ItemsWindow } from '../../src/walk/source.ts'
 import fc from '../support/fc.ts'
@@ -85,7 +85,7 @@ test.each([
   ['many new ones', '0? 1? 2? 3? 4? 5? 6? 7? 8? 9? a b c', { moved: 0, fresh: 10 }, [false, true]],
 ])('%s: an order in which everything comes to the front, or not yet', (_, text, evidence, [byCreation, otherwise]) => {
   const all = listed(text)
-  const found = frontEvidence(FRONT, all, untouchedFrom(FRONT, all, 2) ?? Number.NaN)
+  const found = cameToFront(FRONT, all, untouchedFrom(FRONT, all, 2) ?? Number.NaN)
   expect(found).toEqual(evidence)
   expect(isTouchOrder(found, true)).toBe(byCreation)
   expect(isTouchOrder(found, false)).toBe(otherwise)
@@ -135,7 +135,7 @@ test.each([
   await list.begun({ walkId: 1, onParsed: async () => undefined })
   await list.onParsed({ handle: 1, ids, flags: FINAL } as unknown as ParsedList)
   const window = { handle: 1, ids, met: new Uint8Array(7), held: new Uint8Array(7).fill(1) } as unknown as ItemsWindow
-  list.joined(window, noEvidence())
+  list.joined(window, noOrderSeen())
   expect(list.judge()).toEqual(evidence)
 })
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { Kernel } from '../../src/proof/kernel.ts'
 import { seeded, shuffle } from '../../src/simulator/random.ts'
 import { HeadAgain, LapSource } from '../../src/walk/lap.ts'
-import { noEvidence } from '../../src/walk/order.ts'
+import { noOrderSeen } from '../../src/walk/order.ts'
 import { Reader } from '../../src/walk/reader.ts'
 import type { ItemsWindow, WindowSource } from '../../src/walk/source.ts'
 import { type Item, type Model, makeModel, newestFirst, sourceOf, type WalkOptions, walkModel } from './model.ts'
@@ -92,7 +92,7 @@ test.each<[string, string, { isSeen: boolean; unstable: boolean }, boolean?]>([
 ])('the head of the list again, %s', (_, letters, expected, isStill = false) => {
   const moment = (id: string): number => 200 - (id === 'd' ? 'c' : id).charCodeAt(0)
   const ids = [...'abcdef']
-  const order = noEvidence()
+  const order = noOrderSeen()
   const head = new HeadAgain({ ids, moments: ids.map(moment) }, { overlap: 3, isStill }, order, moment('a'))
   const again = [...letters.toLowerCase()]
   const met = Uint8Array.from(letters, (letter) => (letter === letter.toUpperCase() ? 1 : 0))
@@ -111,7 +111,7 @@ test.each([
   const ids = Array.from({ length: count }, (_, index) => `t${index}`)
   const moments = ids.map(() => null)
   const seen = [false, true].map((isStill) => {
-    const head = new HeadAgain({ ids, moments }, { overlap: 10, isStill }, noEvidence(), null)
+    const head = new HeadAgain({ ids, moments }, { overlap: 10, isStill }, noOrderSeen(), null)
     const one = (id: string) => ({ ids: [id], moments: [null], met: new Uint8Array(1) }) as unknown as ItemsWindow
     return 1 + ids.findIndex((id) => head.look(one(id), 0))
   })

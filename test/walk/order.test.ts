@@ -1,15 +1,15 @@
 // What neighbouring pairs show of the order, inversions included.
 
 import { expect, test } from 'vitest'
-import { contradicts, missNeighbour, noEvidence, observe, orderKept, orderShown } from '../../src/walk/order.ts'
+import { contradicts, missNeighbour, noOrderSeen, observe, orderKept, orderShown } from '../../src/walk/order.ts'
 import fc from '../support/fc.ts'
 
 const SETTLE = 60_000
 
 function shown(moments: (number | null)[], ids = moments.map((_, index) => `${(index * 7) % 10}-${index}`)) {
-  const evidence = noEvidence()
-  observe(evidence, ids, moments, 0)
-  return orderShown(evidence, SETTLE)
+  const orderSeen = noOrderSeen()
+  observe(orderSeen, ids, moments, 0)
+  return orderShown(orderSeen, SETTLE)
 }
 
 test.each<[string, (number | null)[], string | null, number]>([
@@ -37,17 +37,17 @@ test.each<[string, number[][], string]>([
     'created_desc',
   ],
 ])('neighbours that were seen side by side are %s', (_, stretches, order) => {
-  const evidence = noEvidence()
+  const orderSeen = noOrderSeen()
   for (const [at, moments] of stretches.entries()) {
-    if (at > 0) missNeighbour(evidence)
+    if (at > 0) missNeighbour(orderSeen)
     observe(
-      evidence,
+      orderSeen,
       moments.map((_, index) => `${(7 * at + 3 * index) % 10}-${at}-${index}`),
       moments,
       0,
     )
   }
-  expect(orderShown(evidence, SETTLE).order).toBe(order)
+  expect(orderShown(orderSeen, SETTLE).order).toBe(order)
 })
 
 test('ids in order count where createdAt does not', () => {
@@ -59,9 +59,9 @@ test('pairs run across windows: the order of the whole is that of its parts laid
   fc.assert(
     fc.property(fc.array(fc.nat(10_000_000), { minLength: 1, maxLength: 60 }), fc.nat(59), (moments, cut) => {
       const ids = moments.map((_, index) => `i${index}`)
-      const whole = noEvidence()
+      const whole = noOrderSeen()
       observe(whole, ids, moments, 0)
-      const parts = noEvidence()
+      const parts = noOrderSeen()
       const at = Math.min(cut, moments.length)
       observe(parts, ids.slice(0, at), moments.slice(0, at), 0)
       observe(parts, ids.slice(at), moments.slice(at), 0)
@@ -71,9 +71,9 @@ test('pairs run across windows: the order of the whole is that of its parts laid
 })
 
 test('a list that was seen in two different orders has none', () => {
-  const evidence = { ...noEvidence(), unstable: true }
-  observe(evidence, ['a', 'b', 'c'], [3, 2, 1], 0)
-  expect(orderShown(evidence, SETTLE).order).toBe('none')
+  const orderSeen = { ...noOrderSeen(), unstable: true }
+  observe(orderSeen, ['a', 'b', 'c'], [3, 2, 1], 0)
+  expect(orderShown(orderSeen, SETTLE).order).toBe('none')
 })
 
 const DESC = { order: 'created_desc', inversionMs: 0 } as const
@@ -91,20 +91,20 @@ test.each<[string, (number | null)[], boolean, boolean, string | null]>([
   ['the opposite one, all within two minutes', [8.98e6, 8.99e6, 8.995e6, 9e6], false, true, 'created_asc'],
   ['a single task', [9e6], false, false, 'created_desc'],
 ])('a known order and %s: only a contradiction ends it', (_, moments, unstable, contradicted, order) => {
-  const evidence = noEvidence()
+  const orderSeen = noOrderSeen()
   observe(
-    evidence,
+    orderSeen,
     moments.map((_, index) => `${(index * 7) % 10}-${index}`),
     moments,
     0,
   )
-  evidence.unstable = unstable
-  expect(contradicts(evidence, DESC, SETTLE)).toBe(contradicted)
-  expect(orderKept(evidence, DESC, SETTLE).order).toBe(order)
+  orderSeen.unstable = unstable
+  expect(contradicts(orderSeen, DESC, SETTLE)).toBe(contradicted)
+  expect(orderKept(orderSeen, DESC, SETTLE).order).toBe(order)
 })
 
 test('a step back that was seen before is no contradiction, however small the tolerance is now', () => {
-  const evidence = noEvidence()
-  observe(evidence, ['b', 'a', 'd', 'c'], [9e6, 8e6, 8.061e6, 7e6], 0)
-  expect(contradicts(evidence, { order: 'created_desc', inversionMs: 61_000 }, 0)).toBe(false)
+  const orderSeen = noOrderSeen()
+  observe(orderSeen, ['b', 'a', 'd', 'c'], [9e6, 8e6, 8.061e6, 7e6], 0)
+  expect(contradicts(orderSeen, { order: 'created_desc', inversionMs: 61_000 }, 0)).toBe(false)
 })

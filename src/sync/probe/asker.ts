@@ -5,7 +5,7 @@ import { isMirrorError, type MirrorError } from '../../errors.ts'
 import type { ResponseInfo } from '../../service/response-info.ts'
 import type { Answer, Decoded, Ok, Service, Traffic } from '../../service/service.ts'
 import { OutOfRequests, type Pager, type Seen } from '../../walk/measure/paging.ts'
-import { breakStretch, noEvidence, observe } from '../../walk/order.ts'
+import { breakStretch, noOrderSeen, observe } from '../../walk/order.ts'
 import type { Run } from '../context.ts'
 import { type AskOptions, type RunService, runService } from '../run-service.ts'
 import type { ParsedDetail } from '../writer/details-intake.ts'
@@ -25,7 +25,7 @@ interface Question<T> {
 
 /** What answers show, whatever was asked. */
 export class Observations {
-  readonly order = noEvidence()
+  readonly order = noOrderSeen()
   windows = 0
   readonly timeframes = noTimeframes()
   /** The service's clock less this machine's, ms, one per answer with a Date header. */

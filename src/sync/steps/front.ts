@@ -70,24 +70,24 @@ export function untouchedFrom(front: readonly string[], listed: readonly Listed[
     const place = placeAt(index)
     if (place !== undefined) above.add(place)
   }
-  let run = 0
+  let inARow = 0
   let last = -1
   for (let index = begin; index < listed.length; index += 1) {
     const { isAsBefore, isFinal } = listed[index] as Listed
     const place = placeAt(index)
     if (place === undefined) break
-    let follows = run > 0
+    let follows = inARow > 0
     for (let between = last + 1; between < place && follows; between += 1) follows = above.has(between)
-    run = isAsBefore && isFinal ? (follows ? run + 1 : 1) : 0
+    inARow = isAsBefore && isFinal ? (follows ? inARow + 1 : 1) : 0
     last = place
     above.add(place)
-    if (run >= wanted) return index - wanted + 1
+    if (inARow >= wanted) return index - wanted + 1
   }
   return null
 }
 
 /** What a walk has seen of where the new and changed tasks of a list end. */
-export interface FrontEvidence {
+export interface CameToFront {
   /** How many known tasks above what is untouched stood elsewhere before. */
   moved: number
   /** How many tasks above what is untouched the mirror did not hold. */
@@ -103,12 +103,12 @@ const LEAST_FRESH = 10
  * far as the walk shows, `createdAt` orders it, newest first. There new tasks come to the front, too, and soon one
  * behind others that was created a little earlier: only known tasks that moved tell a list by last update from it.
  */
-export function isTouchOrder({ moved, fresh }: FrontEvidence, isByCreation: boolean): boolean {
+export function isTouchOrder({ moved, fresh }: CameToFront, isByCreation: boolean): boolean {
   return moved >= LEAST_MOVED || (fresh >= LEAST_FRESH && !isByCreation)
 }
 
 /** What the items above index `untouched` show of the order. A task that changed and kept its place shows nothing. */
-export function frontEvidence(front: readonly string[], listed: readonly Listed[], untouched: number): FrontEvidence {
+export function cameToFront(front: readonly string[], listed: readonly Listed[], untouched: number): CameToFront {
   const placeOf = new Map(front.map((id, place) => [id, place]))
   const places = listed.map(({ id }) => placeOf.get(id))
   /** At each index, the place furthest up of all items that stand there or behind. */
@@ -118,17 +118,17 @@ export function frontEvidence(front: readonly string[], listed: readonly Listed[
       furthestUp[index + 1] ?? Number.POSITIVE_INFINITY,
       places[index] ?? Number.POSITIVE_INFINITY,
     )
-  const evidence: FrontEvidence = { moved: 0, fresh: 0 }
+  const came: CameToFront = { moved: 0, fresh: 0 }
   let furthestDown = -1
   for (const [index, { isKnown, isAsBefore }] of listed.slice(0, untouched).entries()) {
     const place = places[index]
     const hasPassed = place !== undefined && (place < furthestDown || place > (furthestUp[index] as number))
-    if (!isKnown) evidence.fresh += 1
+    if (!isKnown) came.fresh += 1
     // A task that had no place in front stood further down.
-    else if (place === undefined || (hasPassed && !isAsBefore)) evidence.moved += 1
+    else if (place === undefined || (hasPassed && !isAsBefore)) came.moved += 1
     furthestDown = Math.max(furthestDown, place ?? -1)
   }
-  return evidence
+  return came
 }
 
 /** At most so many tasks are compared one by one: fewer were touched since, or the walk was a full one. */
@@ -141,7 +141,7 @@ export interface WatchedFront extends Required<Watcher> {
    * What the walk so far shows of where new and changed tasks end; null where it has not come to what is untouched, or
    * has seen new tasks behind that, too.
    */
-  judge(): FrontEvidence | null
+  judge(): CameToFront | null
 }
 
 /**
@@ -204,7 +204,7 @@ export function watchFront(
 
     judge() {
       const untouched = untouchedFrom(front, listed, wanted)
-      return untouched === null || lastFresh >= untouched ? null : frontEvidence(front, listed, untouched)
+      return untouched === null || lastFresh >= untouched ? null : cameToFront(front, listed, untouched)
     },
   }
 }

@@ -6,7 +6,7 @@ import type { WalkResult } from '../../walk/request.ts'
 import { Sequence } from '../../walk/sequence.ts'
 import type { Run } from '../context.ts'
 import type { PlanStep } from '../plan.ts'
-import { type FrontEvidence, frontsAfter, isTouchOrder, type WatchedFront, watchFront } from './front.ts'
+import { type CameToFront, frontsAfter, isTouchOrder, type WatchedFront, watchFront } from './front.ts'
 import { Newcomers } from './met-count.ts'
 import {
   endWalk,
@@ -86,7 +86,7 @@ interface Walked {
   done: WalkDone
   sequence: Sequence
   /** What came or moved to the front since the walk before; null where that is not known. */
-  came: FrontEvidence | null
+  came: CameToFront | null
   /** See `Newcomers`. */
   newcomers: number
 }

@@ -3,7 +3,7 @@
 // ordered by something else (the last update, say) brings known tasks to the front as well, but not with all their
 // neighbours, or not as they were (design.md 6.3).
 import { keepLatest } from '../../bounded.ts'
-import type { OrderEvidence } from '../../walk/order.ts'
+import type { OrderSeen } from '../../walk/order.ts'
 import type { ItemsWindow } from '../../walk/source.ts'
 import type { Run } from '../context.ts'
 import type { Watcher } from './walking.ts'
@@ -107,7 +107,7 @@ export function byPlace(candidates: Candidate[]): Candidate[] {
 
 interface WatchedNeighbours extends Watcher {
   /** Whether the windows so far, in list order, hold a run older than the frontier. Passes over items met before. */
-  found(window: ItemsWindow, shown: OrderEvidence): Promise<boolean>
+  found(window: ItemsWindow, shown: OrderSeen): Promise<boolean>
   /** Whether this window alone holds one. */
   holds(window: ItemsWindow): Promise<boolean>
 }

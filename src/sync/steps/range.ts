@@ -1,6 +1,6 @@
 // A walk over one range of createdAt (design.md 6.3): the place of one bound is searched, the other ends the walk.
 import type { Verdict } from '../../task.ts'
-import { isCreatedOrder, noEvidence, observe, orderShown } from '../../walk/order.ts'
+import { isCreatedOrder, noOrderSeen, observe, orderShown } from '../../walk/order.ts'
 import type { Walk, WalkRequest, WalkResult } from '../../walk/request.ts'
 import { seekMoment } from '../../walk/seek-moment.ts'
 import type { ItemsWindow } from '../../walk/source.ts'
@@ -141,7 +141,7 @@ async function peekOrder(run: Run) {
   const { settleMs } = run.config.sync
   const first = await viewFirst(run)
   if (first === null) return null
-  const evidence = noEvidence()
-  observe(evidence, first.ids, first.moments, 0)
-  return orderShown(evidence, settleMs).order
+  const orderSeen = noOrderSeen()
+  observe(orderSeen, first.ids, first.moments, 0)
+  return orderShown(orderSeen, settleMs).order
 }

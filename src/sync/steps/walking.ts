@@ -2,7 +2,7 @@
 import type { Facts } from '../../mirror/tables/facts.ts'
 import type { WalkKind, WalkRow } from '../../mirror/tables/walks.ts'
 import { textOf } from '../../proof/evidence.ts'
-import { isCreatedOrder, type OrderEvidence } from '../../walk/order.ts'
+import { isCreatedOrder, type OrderSeen } from '../../walk/order.ts'
 import type { Walk, WalkRequest, WalkResult, WalkSettings, WalkState } from '../../walk/request.ts'
 import type { ItemsWindow, WalkStep } from '../../walk/source.ts'
 import { walk } from '../../walk/walk.ts'
@@ -172,7 +172,7 @@ function requestOf(run: Run, task: WalkTask, size: WalkWindow, counted: MetCount
   const request = {
     ...task.request,
     isCounted: (total: number) => counted.uncountedOf(total) <= 0,
-    joined(window: ItemsWindow, shown: OrderEvidence) {
+    joined(window: ItemsWindow, shown: OrderSeen) {
       counted.joined(window)
       for (const watcher of watchers) watcher.joined?.(window, shown)
     },
