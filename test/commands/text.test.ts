@@ -92,7 +92,8 @@ test('what fell short is said at the end of the summary', () => {
     tasks       14 seen: 3 inserted, 1 updated, 10 unchanged
     open        12 tasks
     set aside   1 item; see task-mirror rejected
-    requests    5 (1 window, 4 details, 1 retry, drift 2), 12.3 kB
+    requests    5 (1 window, 4 details, 1 retry), 12.3 kB
+    drift       2 differences where windows overlap
     duration    1.2s, 500ms of it waiting
     not before  1970-01-01 00:00:00 UTC, as the service asked
     note: One item was set aside."

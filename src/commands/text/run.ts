@@ -35,6 +35,7 @@ export function runText(
       ['open', summary.openTasks === 0 ? null : countText(summary.openTasks, 'task')],
       ['set aside', summary.rejected === 0 ? null : `${countText(summary.rejected, 'item')}; see ${command} rejected`],
       ['requests', requestsText(summary)],
+      ['drift', summary.drift === 0 ? null : `${countText(summary.drift, 'difference')} where windows overlap`],
       ['duration', durationText(summary)],
       ['not before', summary.notBefore === null ? null : `${moment(summary.notBefore)}, as the service asked`],
       ['mirror', isDryRun ? 'as it was: this was a dry run' : isNew ? path : null],
@@ -91,7 +92,6 @@ function requestsText(summary: RunSummary): string {
   const other = summary.requests - summary.windows - summary.details - summary.retries
   if (other > 0) parts.push(`${grouped(other)} other`)
   if (summary.retries > 0) parts.push(countText(summary.retries, 'retry', 'retries'))
-  if (summary.drift > 0) parts.push(`drift ${grouped(summary.drift)}`)
   return `${grouped(summary.requests)} (${parts.join(', ')}), ${prettyBytes(summary.bytes)}`
 }
 
