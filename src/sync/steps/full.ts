@@ -145,7 +145,7 @@ export function partialNote(what: string, reason: string | null): string {
 /** By reason codes, which are stable: rows of `walks` and `sync --json` have them. */
 export const REASONS: Record<string, string> = {
   'skip-ignored':
-    'the service seems to ignore skip: its first task came at other places of the list, too, so nothing behind it can be told apart.',
+    'the service seems to ignore skip: its first task came at other indexes, too, so nothing behind it can be told apart.',
   wraps: 'the service starts again from the top behind the end of the list.',
   'skip-limit': 'the service gives nothing from an index on, though items may lie there.',
   'page-of-one': 'the service gives one item at a time: that can be verified only while the list stands still.',
@@ -160,15 +160,14 @@ export const REASONS: Record<string, string> = {
   'list-shrunk':
     'the list is empty or suddenly much shorter than it was, so nothing is marked deleted; if that is right, run `task-mirror sync --full --allow-mass-delete`.',
   'not-counted':
-    'by its indexes the list is longer than what it shows of tasks: a task stands at one index for one answer and at another for the next.',
+    'by its indexes the list holds more tasks than it showed: some answers have a task at another index than others do.',
   'no-order':
-    'the list is not in order of createdAt, and no two walks brought the same ids in the same sequence; while few tasks come and go, they do.',
+    'the list is not in order of createdAt, and no two walks brought the same ids in the same sequence, as they do where few tasks come and go.',
   ties: 'tasks that share one createdAt could not be counted: they changed places, the list moved meanwhile (a later run will try again), or one of them is left out of answers, or cannot be read.',
   'lap-unreadable': 'the head of the list could not be read again at the end.',
   'lap-too-long': 'the head of the list kept changing at the end.',
   'order-not-proven': 'the order of the list is not proven yet; a full walk will do that.',
-  'open-behind': 'tasks that are not finished may stand behind all others, and no one answer shows all of those.',
-  'open-in-front':
-    'tasks that are not finished may stand in front of all others, and no one answer shows all of those.',
+  'open-behind': 'tasks that are not finished may stand behind all others, and no single answer shows them all.',
+  'open-in-front': 'tasks that are not finished may stand in front of all others, and no single answer shows them all.',
   'not-proven': 'its evidence does not show that it was complete.',
 }
