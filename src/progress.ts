@@ -42,7 +42,7 @@ export function formatProgress(state: ProgressState, now: number, columns: numbe
   const done = state.done === undefined ? '' : ` ${grouped(state.done)}`
   const known = totalOf(state)
   const total = known === null ? '' : ` of ${state.isEstimate ? '~' : ''}${grouped(known)}`
-  parts.push(`${state.phase ?? 'nothing to tell yet'}${done}${done === '' ? '' : total}`)
+  parts.push(`${state.phase ?? 'beginning'}${done}${done === '' ? '' : total}`)
   if (state.waitingUntil != null && state.waitingUntil > now) {
     const wait = roughly(state.waitingUntil - now)
     parts.push(
@@ -105,7 +105,7 @@ export function createProgress({ line, columns, log, shown, now }: ProgressOptio
     const waiting = waits ? { waitMs: waitingUntil - now(), waitingFor: waitingFor ?? 'Retry-After' } : {}
     log[level](
       { done, total, estimated, requests, inFlight, perSecond, secondsLeft: left, ...waiting },
-      `Progress: ${phase ?? 'nothing to tell yet'}`,
+      `Progress: ${phase ?? 'beginning'}`,
     )
   }
 

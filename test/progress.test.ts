@@ -7,7 +7,7 @@ import type { StatusLine } from '../src/terminal.ts'
 afterEach(() => vi.useRealTimers())
 
 test.each([
-  [{ rate: null }, 'nothing to tell yet'],
+  [{ rate: null }, 'beginning'],
   [{ phase: 'full walk', rate: null }, 'full walk'],
   [{ phase: 'full walk', done: 12_000, rate: null }, 'full walk 12,000'],
   [
