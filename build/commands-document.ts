@@ -76,7 +76,8 @@ export async function commandsDocument(): Promise<string> {
   return `${[
     '# Commands, flags and exit codes',
     '<!-- Written by `npm run docs`. -->',
-    'stdout carries data only (with `--json` one object on one line, [field by field](json.md), but for what `--out -` asks for); the log and progress go to stderr, and `kill -USR2` prints progress. Durations are written `90s`, `50m`, `7d`. A flag wins over its environment variable, that one over the [configuration file](configuration.md). A variable is read by every command that has the flag. In it, a flag without a value is `true` or `false`, one that may have a value (`--changes`) that or its value, several values stand between commas, and empty is as good as not set. `--help` and `--version` print what they say.',
+    'stdout carries data only: with `--json` [one object on one line](json.md). The log and progress go to stderr; `kill -USR2` prints progress. Durations are written `90s`, `50m`, `7d`.',
+    'A flag wins over its environment variable, and that one over the [configuration file](configuration.md). Every command that has the flag reads the variable: `true` or `false` for a flag without a value (for `--changes`, also its value), several values with commas between them. An empty one is as good as not set.',
     '## Every command',
     flagTable(SHARED_FLAGS),
     ...named.map(chapter),

@@ -28,8 +28,8 @@ with [config/task-mirror.schema.json](../config/task-mirror.schema.json) named u
 
 In the environment a key is written in capitals: \`service.baseUrl\` is \`TASK_MIRROR_SERVICE_BASE_URL\`. Lists are separated
 by commas there, \`null\` is the word, and empty is as good as not set. Flags have environment variables too: \`--base-url\` is \`TASK_MIRROR_BASE_URL\`,
-which wins over the key's own variable. One that nothing reads and that is called
-nearly as one of these is told in a warning. A path that is \`~\` or begins with \`~/\` is refused, as only a shell expands it. Durations are milliseconds here, and \`90s\`, \`50m\` or \`7d\` on the command line.
+which wins over the key's own variable. A misspelt one
+causes a warning. A path that is \`~\` or begins with \`~/\` is refused, as only a shell expands it. Durations are milliseconds here, and \`90s\`, \`50m\` or \`7d\` on the command line.
 
 The API key is never part of the configuration: it comes from \`TASK_MIRROR_API_KEY\`, or from the file that
 \`TASK_MIRROR_API_KEY_FILE\` names.
