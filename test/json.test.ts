@@ -187,7 +187,7 @@ test('what is printed has the fields of the page and no others, and each field o
       .filter((path) => !seen.get(title)!.has(path))
       .map((path) => `${title}: ${path}`),
   )
-  expect(unseen).toEqual([])
+  expect(unseen, 'add a command line above that prints each').toEqual([])
   // These two are told of a run that waits longer than ten seconds.
   const waits = ['waitMs', 'waitingFor']
   expect(Object.keys(LOG_FIELDS).filter((name) => !logged.has(name))).toEqual(waits)
