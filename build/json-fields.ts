@@ -100,7 +100,7 @@ const run: Chapter = {
     runId: 'number: `id` of the table `runs`; a dry run has no row there',
     command: 'string: `sync` or `backfill`',
     plan: 'array of string: the steps in their order, such as `full`, `head`, `tail`, `range`, `ids`, `refetch`, `open`, `details`, `deletions`',
-    outcome: 'string: `ok`, `partial`, `failed` or `interrupted`',
+    outcome: 'string: `ok`, `partial` (exit 3, whatever the verdict), `failed` or `interrupted`',
     verdict: 'string or null: what its walks prove: `complete` or `partial`; null where none ended',
     range: 'object: bounds of `createdAt` that the run was about, half-open',
     'range.since': 'number (epoch ms) or null: the first moment in it; null: no bound',
