@@ -59,13 +59,15 @@ const table = {
   seed: whole().default(1).describe('the same seed, clock and requests give the same account'),
   idSeed: whole()
     .optional()
-    .describe('the ids of the account with this seed, a whole number; everything else of its own (default: the seed)'),
+    .describe('take only the ids from the account of this seed, a whole number (default: the seed)'),
   tasks: whole().default(5000).describe('tasks at the start'),
   taskBytes: whole(1)
     .default(1000)
     .describe('mean size of a task in bytes, from about 650 upwards; sizes are long-tailed'),
   openFraction: fraction.default(0.02).describe('share of tasks that are not finished at the start, mostly new ones'),
-  newest: moment.optional().describe('latest createdAt at the start, ISO or epoch ms (default: now); fixes the texts'),
+  newest: moment
+    .optional()
+    .describe('latest createdAt at the start, ISO or epoch ms (default: now); the same one gives the same texts'),
   spanDays: rate.default(90).describe('days between the oldest and the newest task at the start'),
   tieGroup: whole(1).default(1).describe('how many neighbouring tasks share one createdAt at the start'),
   lateFraction: fraction.default(0).describe('share of tasks that appear later than their createdAt says'),
