@@ -434,6 +434,12 @@ test.each<[string, Partial<ExportOptions>, Partial<ExportOptions>, string | null
   ['a column less', SOME_COLUMNS, { columns: ['id'] }, '--columns'],
   ['bounds', {}, { filters: { since: 1, until: 2 } }, '--since, --until'],
   ['another format', {}, { format: 'ndjson' }, '--format ndjson'],
+  ['other partitions', { partitionBy: 'month' }, { partitionBy: 'day' }, '--partition-by day, not month'],
+  ['no partitions', { partitionBy: 'month' }, {}, '--partition-by none, not month'],
+  ['the same partitions', { partitionBy: 'month' }, { partitionBy: 'month' }, null],
+  ['changes in other partitions', { partitionBy: 'month' }, FEED, null],
+  ['partitions, where it has none', {}, { partitionBy: 'month' }, null],
+  ['other partitions than feeds before it', { ...FEED, partitionBy: 'month' }, {}, null],
   ['all tasks, where it has some', ONE_STATUS, {}, null],
   ['all columns, where it has some', SOME_COLUMNS, {}, null],
   ['the same statuses', ONE_STATUS, ONE_STATUS, null],
@@ -460,7 +466,8 @@ test.each<[string, Partial<ExportOptions>, Partial<ExportOptions>, string | null
     // Of what an earlier version published nobody knows.
     const path = join(mirror.folder, 'lake/latest.json')
     const latest = JSON.parse(readFileSync(path, 'utf8'))
-    for (const entry of [latest.full, latest.changes]) for (const name of ['filters', 'format']) delete entry?.[name]
+    for (const entry of [latest.full, latest.changes])
+      for (const name of ['filters', 'format', 'partitionBy']) delete entry?.[name]
     writeFileSync(path, JSON.stringify(latest))
     await publishing(mirror, other)
   },

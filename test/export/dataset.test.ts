@@ -139,7 +139,7 @@ test('DuckDB reads partitions as a column, days as dates, and all rows once', as
     ['2026-11', 4],
     ['2026-12', 4],
   ])
-  const byDay = await publishing(mirror, { partitionBy: 'day' })
+  const byDay = await publishing(mirror, { out: join(mirror.folder, 'days/'), partitionBy: 'day' })
   expect(
     await duck(`SELECT typeof(created_day), count(DISTINCT id) FROM read_parquet('${byDay.path}/*/*.parquet')
       WHERE created_day >= DATE '2026-11-01' GROUP BY 1`),

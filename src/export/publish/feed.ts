@@ -2,6 +2,7 @@
 import { MirrorError } from '../../errors.ts'
 import { changedLastAt, knowsSnapshot, snapshotsAt } from '../../mirror/tables/snapshots.ts'
 import { type Format, SWITCHES } from '../formats.ts'
+import type { PartitionBy } from '../read/partition.ts'
 import type { Latest, RecordedFilters } from './manifest.ts'
 
 export interface FeedBase {
@@ -15,6 +16,7 @@ export interface FeedDestination {
   /** As recorded with publications. */
   place: string
   format: Format
+  partitionBy: PartitionBy
   filters: RecordedFilters
   /** What `latest.json` says; null where there is none; undefined where the destination is a file. */
   latest: Latest | null | undefined
@@ -90,15 +92,18 @@ export function refuseOtherMirror(
 }
 
 /**
- * Throws `usage-invalid` for a full snapshot that leaves out tasks or columns of the full snapshot that `latest.json`
- * names (of the last feed where it names none), or that has another format. Readers of `latest.json`, and of the feeds
- * that follow, would miss those without being told. Publications of earlier versions do not say what they hold.
+ * Throws `usage-invalid` for a full snapshot that leaves out tasks or columns, that of its partitions among them, of the
+ * full snapshot that `latest.json` names (of the last feed where it names none), or that has another format. Readers of
+ * `latest.json`, and of the feeds that follow, would miss those without being told. Publications of earlier versions do
+ * not say what they hold.
  */
-export function refuseNarrower({ place, format, filters, latest }: FeedDestination): void {
+export function refuseNarrower({ place, format, partitionBy, filters, latest }: FeedDestination): void {
   const last = latest?.full ?? latest?.changes
   if (last?.filters === undefined) return
   const { since, until, statuses, columns } = last.filters
   const which = latest?.full ? 'the last full snapshot' : 'the last feed'
+  // Not those of a feed: nobody counts on a column that not every feed has.
+  const parts = latest?.full?.partitionBy ?? 'none'
   const lacks = (some: string[] | null, all: string[] | null): boolean =>
     some !== null && (all === null || all.some((name) => !some.includes(name)))
   const narrower = [
@@ -106,6 +111,7 @@ export function refuseNarrower({ place, format, filters, latest }: FeedDestinati
     ...(filters.until !== null && until === null ? ['--until'] : []),
     ...(lacks(filters.statuses, statuses) ? ['--status'] : []),
     ...(lacks(filters.columns, columns) ? ['--columns'] : []),
+    ...(parts !== 'none' && parts !== partitionBy ? [`--partition-by ${partitionBy}, not ${parts}`] : []),
   ]
   const why =
     last.format !== undefined && last.format !== format

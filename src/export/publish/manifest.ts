@@ -91,9 +91,10 @@ export interface LatestEntry {
   bytes: number
   /** Epoch ms. */
   publishedAt: number
-  /** Absent where an earlier version published it, as `format` is. */
+  /** Absent where an earlier version published it, as `format` and `partitionBy` are. */
   filters?: RecordedFilters
   format?: Format
+  partitionBy?: string
 }
 
 export interface Latest {
@@ -136,6 +137,7 @@ const ENTRY_SHAPE = z.looseObject({
   cut: number,
   filters: z.looseObject({ since: bound, until: bound, statuses: names, columns: names }).optional(),
   format: z.string().optional(),
+  partitionBy: z.string().optional(),
 })
 const LATEST_SHAPE = z.looseObject({
   schemaVersion: z.literal(1),
