@@ -133,6 +133,23 @@ test('a destination that was emptied is filled again from the start', async () =
   expect(await publishing(mirror, { changes: 'last' })).toMatchObject({ sinceSeq: 0, rows: 4 })
 })
 
+test.each([
+  ['the first of three feeds', [{ changes: 'last' as const }], 0, 0],
+  ['the second of three feeds', [{ changes: 'last' as const }], 1, 10],
+  ['the full snapshot before two feeds', [{}], 0, 0],
+])('where somebody has removed %s, the next one holds its changes again', async (_, first, gone, from) => {
+  const mirror = makeMirror(...ordinaryRows(10))
+  for (const step of [...first, { changes: 'last' as const }, { changes: 'last' as const }]) {
+    await publishing(mirror, step)
+    change(mirror, "data_body = data_body || 'x'", 'seq = 3')
+  }
+  rmSync(join(mirror.folder, 'lake', inLake(mirror)[gone]!), { recursive: true })
+  expect(await publishing(mirror, { changes: 'last' })).toMatchObject({ sinceSeq: from })
+  expect([...(await togetherIn(mirror)).values()].sort((a, b) => (String(a.id) < String(b.id) ? -1 : 1))).toEqual(
+    stored(mirror),
+  )
+})
+
 test('a mirror older than what was published is refused: its numbers mean other changes', async () => {
   const mirror = makeMirror(...ordinaryRows(4))
   await publishing(mirror)

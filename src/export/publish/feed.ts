@@ -25,10 +25,10 @@ export interface FeedDestination {
 }
 
 /**
- * The publication that a feed goes on from. It is still there, its filters took all that these take, and it is the
- * newest full snapshot or came after it, because readers leave out what is older. `last`: the last such publication;
- * without one everything counts as changed. A number: the last one whose cut is as high, so that it, or what it builds
- * on, holds the changes below.
+ * The publication that a feed goes on from. It is still there, with all that it builds on, its filters took all that
+ * these take, and it is the newest full snapshot or came after it, because readers leave out what is older. `last`: the
+ * last such publication; without one everything counts as changed. A number: the last one whose cut is as high, so that
+ * it, or what it builds on, holds the changes below.
  */
 export function feedBase(dbPath: string, changes: number | 'last', destination: FeedDestination): FeedBase {
   const { place, format, filters, latest, present } = destination
@@ -36,13 +36,18 @@ export function feedBase(dbPath: string, changes: number | 'last', destination: 
   // Nothing lies below 0.
   if (changes === 0) return { sinceSeq: 0, buildsOn: null }
   const least = Math.max(changes === 'last' ? 0 : changes, latest?.full?.cut ?? 0)
-  const before = snapshotsAt(dbPath, place, format, latest?.full?.snapshotId).find(
-    (row) =>
-      (present === null || present.includes(row.id)) &&
-      seriesOf(row.filters) === series &&
-      isWithin(filters, row.filters) &&
-      row.cut >= least,
+  const rows = snapshotsAt(dbPath, place, format, latest?.full?.snapshotId).filter(
+    (row) => seriesOf(row.filters) === series && isWithin(filters, row.filters),
   )
+  const there = present && new Set(present)
+  // How far what is there reaches: a publication beyond that builds on one that is gone. The first may begin anywhere.
+  let reach = rows[0]?.sinceSeq ?? 0
+  const whole = rows.filter(({ id, cut, sinceSeq }) => {
+    if (there?.has(id) === false || (sinceSeq ?? 0) > reach) return false
+    reach = Math.max(reach, cut)
+    return true
+  })
+  const before = whole.findLast(({ cut }) => cut >= least)
   return { sinceSeq: changes === 'last' ? (before?.cut ?? 0) : changes, buildsOn: before?.id ?? null }
 }
 
