@@ -48,7 +48,7 @@ export async function openDraft(path: string, { now, inUse, mode = FILE_MODE }: 
     if (present !== null && !present.isFile()) {
       throw new MirrorError('usage-invalid', `${path} is there and is not a file`, {
         facts: { path },
-        hint: 'Name another file with --out, or - for stdout.',
+        hint: 'Name another file with --out.',
       })
     }
     if (now !== undefined) await clearLeftOvers(dirname(path), now)
