@@ -1,9 +1,10 @@
 // Publishes a copy of the mirror itself: one SQLite file that needs no other beside it, whole or not at all.
+import { existsSync } from 'node:fs'
 import { rm, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { MirrorError } from '../errors.ts'
 import { vacuumInto } from '../mirror/maintenance/vacuum.ts'
-import { filesInUse, refuseInUse } from './publish/in-use.ts'
+import { filesInUse } from './publish/in-use.ts'
 import { explainingSnapshot, openDraft } from './publish/publish.ts'
 
 interface CopyOptions {
@@ -33,11 +34,10 @@ export async function copyMirror({ dbPath, out, inUse, signal, now = Date.now }:
   const path = resolve(out)
   const files = filesInUse(dbPath, inUse)
   return explainingSnapshot(path, async () => {
-    refuseInUse(path, files)
-    await refuseOpenDatabase(path)
     // Made here, because SQLite would give it another mode; SQLite may write into an empty file.
     const file = await openDraft(path, { now: startedAt, inUse: files })
     try {
+      await refuseOpenDatabase(path)
       const { tasks, cut } = await vacuumInto(dbPath, file.draft, signal)
       const { size: bytes } = await stat(file.draft)
       await file.finish()
@@ -51,15 +51,8 @@ export async function copyMirror({ dbPath, out, inUse, signal, now = Date.now }:
 
 /** Refuses a database in use, or left in mid-change: the copy would meet a WAL or journal that is not its own. */
 async function refuseOpenDatabase(path: string): Promise<void> {
-  const names = [path, `${path}-wal`, `${path}-journal`]
-  const [present, wal, journal] = await Promise.all(names.map((name) => stat(name).catch(() => null)))
-  if (present && !present.isFile())
-    throw new MirrorError('usage-invalid', `${path} is there and is not a file`, {
-      facts: { path },
-      hint: 'Name another file with --out.',
-    })
-  const left = journal ? names[2] : wal ? names[1] : null
-  if (left === null) return
+  const left = [`${path}-journal`, `${path}-wal`].find((name) => existsSync(name))
+  if (left === undefined) return
   throw new MirrorError('usage-invalid', `${left} is there: a program has ${path} open, or was killed`, {
     facts: { path },
     hint: `Remove it if no program uses ${path}, or name another file with --out.`,

@@ -90,12 +90,13 @@ async function publish(
   // A feed cannot go on from what `--keep` or somebody has removed.
   const present =
     store === null ? null : latest === null || options.changes === undefined ? [] : await store.snapshotIds()
-  const destination: FeedDestination = { place, format: target.format, filters, latest, present }
+  const limits = { partitionBy: options.partitionBy ?? 'none', rowsPerFile: options.rowsPerFile ?? null }
+  const { partitionBy } = limits
+  const destination: FeedDestination = { place, format: target.format, partitionBy, filters, latest, present }
   if (options.changes === undefined) refuseNarrower(destination)
   const base = options.changes === undefined ? null : feedBase(options.dbPath, options.changes, destination)
   const wanted = { ...options.filters, ...(base && { sinceSeq: base.sinceSeq, includeDeleted: true }) }
   const packing = packingOf(target, options, filters)
-  const limits = { partitionBy: options.partitionBy ?? 'none', rowsPerFile: options.rowsPerFile ?? null }
   const { cut, packer } = await openPacker(options, wanted, packing, limits)
   try {
     refuseUnknownStatus(cut, to, options.dbPath)

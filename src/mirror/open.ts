@@ -101,10 +101,14 @@ export function watchCommits(path: string): { hasCommits(): boolean; close(): vo
   }
 }
 
-/** Reads a row of every table: throws where its first pages are damaged. Quick, however large the mirror is. */
+/**
+ * Reads a row of every table: throws where its first pages are damaged. Quick, however large the mirror is. A virtual
+ * table, which only somebody else can have made, has none, and the program that knows its module is elsewhere.
+ */
 export function readFirstRows(db: Db): void {
-  const names = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all() as string[]
-  for (const name of names) db.prepare(`SELECT * FROM "${name}" LIMIT 1`).get()
+  const tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0"
+  for (const name of db.prepare(tables).pluck().all() as string[])
+    db.prepare(`SELECT * FROM "${name.replaceAll('"', '""')}" LIMIT 1`).get()
 }
 
 /** Explains why a reader failed: it cannot make the -shm file that readers share. SQLite reports it in several ways. */

@@ -169,6 +169,8 @@ function refused(path: string, what: string, remedy = RESTORE): MirrorError {
 
 /** The remedy. Dropping the object does not undo what was done through it: only a full walk mends that. */
 function dropping({ type, name }: SchemaObject): string {
-  const statement = `DROP ${type.toUpperCase()} "${oneLine(name).replaceAll('"', '""')}"`
-  return `Remove it with any SQLite program: \`${statement}\`; then run \`task-mirror verify\` and \`task-mirror sync --full\`.`
+  const statement = `DROP ${type.toUpperCase()} "${name.replaceAll('"', '""')}"`
+  // Of a name that is not shown whole, it would drop nothing, or something else.
+  const how = oneLine(name) === name ? `: \`${statement}\`` : ''
+  return `Remove it with any SQLite program${how}; then run \`task-mirror verify\` and \`task-mirror sync --full\`.`
 }

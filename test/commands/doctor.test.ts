@@ -84,6 +84,18 @@ test.each([
   },
 )
 
+test("tables of the operator's own do not make the mirror wrong, whatever their names and modules", async () => {
+  using scratch = folder()
+  await using simulator = await startSimulator({ tasks: 5, key: KEY })
+  const env = { TASK_MIRROR_BASE_URL: simulator.url, TASK_MIRROR_API_KEY_FILE: scratch.path('key') }
+  await runInside(['sync'], { cwd: scratch.dir, env })
+  lend(new Database(scratch.path('task-mirror.sqlite')).unsafeMode(), (db) => {
+    db.exec(`CREATE TABLE "my ""own""" (x); PRAGMA writable_schema = ON;
+      INSERT INTO sqlite_schema VALUES ('table', 'g', 'g', 0, 'CREATE VIRTUAL TABLE g USING elsewhere (a)')`)
+  })
+  expect((await doctor(scratch, env)).of('mirror')).toMatchObject({ state: 'ok' })
+})
+
 test('what an operator got wrong is named with what to do, exit 3', async () => {
   using scratch = folder()
   await using simulator = await startSimulator({ tasks: 50, key: 'another-key' })

@@ -100,6 +100,22 @@ test.each([
 })
 
 test.each([
+  ['export', '--out', 's3://AKIA:sEc/rEt@bucket/x'],
+  ['export', '--out', 's3:AKIA:sEc/rEt@bucket/x'],
+  ['export', '--out', 'https://me:sEc/rEt@host/x'],
+  ['verify', '--snapshot', 's3://AKIA:sEc/rEt@bucket/x'],
+  ['verify', '--snapshot', 'https://me:sEc/rEt@host/x'],
+  ['copy', '--out', 'https://me:sEc/rEt@host/x'],
+])('%s %s %s is refused without a word of the password in it', async (...args) => {
+  using scratch = makeScratch()
+  await makeMirror(scratch.dir, 1)
+  const { code, stdout, stderr } = await runInside(args, { cwd: scratch.dir })
+  expect(stderr).toMatch(/[a-z0-9]+:\/\/\[masked\]@(bucket|host)\/x/)
+  expect(stdout + stderr).not.toMatch(/sEc|rEt/)
+  expect(code).toBe(2)
+})
+
+test.each([
   [['export', '--out', 'a.csv']],
   [['export', '--out', 'lake/']],
   [['copy', '--out', 'copy.sqlite']],

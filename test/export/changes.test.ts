@@ -133,6 +133,23 @@ test('a destination that was emptied is filled again from the start', async () =
   expect(await publishing(mirror, { changes: 'last' })).toMatchObject({ sinceSeq: 0, rows: 4 })
 })
 
+test.each([
+  ['the first of three feeds', [{ changes: 'last' as const }], 0, 0],
+  ['the second of three feeds', [{ changes: 'last' as const }], 1, 10],
+  ['the full snapshot before two feeds', [{}], 0, 0],
+])('where somebody has removed %s, the next one holds its changes again', async (_, first, gone, from) => {
+  const mirror = makeMirror(...ordinaryRows(10))
+  for (const step of [...first, { changes: 'last' as const }, { changes: 'last' as const }]) {
+    await publishing(mirror, step)
+    change(mirror, "data_body = data_body || 'x'", 'seq = 3')
+  }
+  rmSync(join(mirror.folder, 'lake', inLake(mirror)[gone]!), { recursive: true })
+  expect(await publishing(mirror, { changes: 'last' })).toMatchObject({ sinceSeq: from })
+  expect([...(await togetherIn(mirror)).values()].sort((a, b) => (String(a.id) < String(b.id) ? -1 : 1))).toEqual(
+    stored(mirror),
+  )
+})
+
 test('a mirror older than what was published is refused: its numbers mean other changes', async () => {
   const mirror = makeMirror(...ordinaryRows(4))
   await publishing(mirror)
@@ -434,6 +451,12 @@ test.each<[string, Partial<ExportOptions>, Partial<ExportOptions>, string | null
   ['a column less', SOME_COLUMNS, { columns: ['id'] }, '--columns'],
   ['bounds', {}, { filters: { since: 1, until: 2 } }, '--since, --until'],
   ['another format', {}, { format: 'ndjson' }, '--format ndjson'],
+  ['other partitions', { partitionBy: 'month' }, { partitionBy: 'day' }, '--partition-by day, not month'],
+  ['no partitions', { partitionBy: 'month' }, {}, '--partition-by none, not month'],
+  ['the same partitions', { partitionBy: 'month' }, { partitionBy: 'month' }, null],
+  ['changes in other partitions', { partitionBy: 'month' }, FEED, null],
+  ['partitions, where it has none', {}, { partitionBy: 'month' }, null],
+  ['other partitions than feeds before it', { ...FEED, partitionBy: 'month' }, {}, null],
   ['all tasks, where it has some', ONE_STATUS, {}, null],
   ['all columns, where it has some', SOME_COLUMNS, {}, null],
   ['the same statuses', ONE_STATUS, ONE_STATUS, null],
@@ -460,7 +483,8 @@ test.each<[string, Partial<ExportOptions>, Partial<ExportOptions>, string | null
     // Of what an earlier version published nobody knows.
     const path = join(mirror.folder, 'lake/latest.json')
     const latest = JSON.parse(readFileSync(path, 'utf8'))
-    for (const entry of [latest.full, latest.changes]) for (const name of ['filters', 'format']) delete entry?.[name]
+    for (const entry of [latest.full, latest.changes])
+      for (const name of ['filters', 'format', 'partitionBy']) delete entry?.[name]
     writeFileSync(path, JSON.stringify(latest))
     await publishing(mirror, other)
   },

@@ -1,17 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
 import { expect, test } from 'vitest'
@@ -139,7 +129,7 @@ test('DuckDB reads partitions as a column, days as dates, and all rows once', as
     ['2026-11', 4],
     ['2026-12', 4],
   ])
-  const byDay = await publishing(mirror, { partitionBy: 'day' })
+  const byDay = await publishing(mirror, { out: join(mirror.folder, 'days/'), partitionBy: 'day' })
   expect(
     await duck(`SELECT typeof(created_day), count(DISTINCT id) FROM read_parquet('${byDay.path}/*/*.parquet')
       WHERE created_day >= DATE '2026-11-01' GROUP BY 1`),
@@ -380,13 +370,19 @@ test('a kill midway leaves the previous publication in force, and the next one c
 test.each([
   ['a manifest elsewhere', /"manifest": ".*"/, '"manifest": "../../etc/passwd"'],
   ['filters that are none', /"statuses": null/, '"statuses": 1'],
-])('a damaged latest.json, with %s, is told of and not written over', async (_, what, damage) => {
-  const mirror = makeMirror(...ordinaryRows(1))
-  await publishing(mirror)
-  const path = join(mirror.folder, 'lake/latest.json')
-  writeFileSync(path, readFileSync(path, 'utf8').replace(what, damage))
-  await expect(publishing(mirror)).rejects.toMatchObject({ code: 'snapshot-damaged' })
-  rmSync(path)
-  renameSync(join(mirror.folder, 'lake'), join(mirror.folder, 'moved'))
-  await publishing(mirror)
-})
+  ['nothing in it', /^.*$/s, ''],
+])(
+  'a damaged latest.json, with %s, is told of and not written over: once it is removed, a full snapshot makes it anew',
+  async (_, what, damage) => {
+    const mirror = makeMirror(...ordinaryRows(1))
+    await publishing(mirror)
+    const path = join(mirror.folder, 'lake/latest.json')
+    writeFileSync(path, readFileSync(path, 'utf8').replace(what, damage))
+    const hint = expect.stringMatching(/^Remove it and publish a full snapshot/)
+    await expect(publishing(mirror)).rejects.toMatchObject({ code: 'snapshot-damaged', hint })
+    rmSync(path)
+    const { snapshotId } = await publishing(mirror)
+    expect(latestOf(mirror).full!.snapshotId).toBe(snapshotId)
+    await publishing(mirror, { changes: 'last' })
+  },
+)

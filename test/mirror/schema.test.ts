@@ -113,6 +113,15 @@ test.each([
   expect(refusal(() => openReader(path))).toBe('opened')
 })
 
+test.each(['önskan', 'x'.repeat(200), 'a\nb'])(
+  'no statement is told for a name that is not shown as it is: %j',
+  (name) => {
+    using scratch = makeScratch()
+    const path = changed(scratch.dir, `CREATE TRIGGER "${name}" BEFORE INSERT ON tasks BEGIN SELECT 1; END`)
+    expect(refused(() => openReader(path))?.hint).toMatch(/Remove it with any SQLite program; then run/)
+  },
+)
+
 test('the commands say so with exit 7 and end, whatever the view would do', async () => {
   using scratch = makeScratch()
   changed(scratch.dir, PLANTED[4]![1])

@@ -1,6 +1,7 @@
 // What the machine gives and what grows on it: open files, the environment of child processes, the WAL, publications.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { exitCodeOf, fileLimitOr } from '../../src/errors.ts'
@@ -9,6 +10,7 @@ import { openReader, openWriter } from '../../src/mirror/open.ts'
 import { readStatus } from '../../src/mirror/shown/status.ts'
 import { publications, recordSnapshot, type SnapshotRow } from '../../src/mirror/tables/snapshots.ts'
 import { metricsText } from '../../src/notify/metrics.ts'
+import { makeMirror, ordinaryRows } from '../export/mirror.ts'
 import { CLI, runHere, runInside } from '../support/cli.ts'
 import { samplesOf } from '../support/prometheus.ts'
 import { makeScratch } from '../support/scratch.ts'
@@ -95,6 +97,22 @@ test.each(few([22, 26, 30], (files) => files !== 30))('a run with %i files at mo
     encoding: 'utf8',
   })
   expect(said).toMatch(/exit [07]$/m)
+})
+
+test.each([
+  ['copy --out c.sqlite', /The copy in \S+ cannot be written \(SQLITE_IOERR_WRITE\)/],
+  ['restore backup.sqlite --db other.sqlite', /The copy in \S+ cannot be written \(SQLITE_IOERR_WRITE\)/],
+  ['export --out t.ndjson', /t\.ndjson would be larger than a file may be/],
+])('%s beyond the limit of file sizes names what cannot be written', (command, words) => {
+  const mirror = makeMirror(...ordinaryRows(500))
+  mirror.db.pragma('wal_checkpoint(TRUNCATE)')
+  copyFileSync(mirror.path, join(mirror.folder, 'backup.sqlite'))
+  const env = { PATH: process.env.PATH, TASK_MIRROR_DB: mirror.path }
+  const script = `ulimit -f 64; exec "${process.execPath}" "${CLI}" ${command}`
+  const { status, stderr } = spawnSync('bash', ['-c', script], { cwd: mirror.folder, env, encoding: 'utf8' })
+  expect(stderr).toMatch(words)
+  expect(stderr).toContain('ulimit -f')
+  expect(status).toBe(7)
 })
 
 test('the processes of verify and copy get neither the key nor credentials', () => {

@@ -162,7 +162,7 @@ test('a folder in the place of the report is refused, and is not what the hint n
   const { code, stderr } = await runInside(['report', '--db', path, '--out', '.'], { cwd: folder })
   expect({ code, hint: JSON.parse(stderr).hint }).toEqual({
     code: 2,
-    hint: 'Name another file with --out, or - for stdout.',
+    hint: 'Name another file with --out.',
   })
 })
 

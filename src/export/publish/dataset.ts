@@ -53,6 +53,7 @@ export async function publishDataset(
       manifestSha256: createHash('sha256').update(manifest).digest('hex'),
       cut: cut.cut,
       ...{ sinceSeq, rows, bytes, publishedAt, filters: snapshot.filters, format: target.format },
+      partitionBy: limits.partitionBy,
     }
     const path = `${store.place}/${snapshotId}`
     const whole = { path, manifest: `${path}/${MANIFEST}`, files: files.length, rows, bytes }

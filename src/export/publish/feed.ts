@@ -2,6 +2,7 @@
 import { MirrorError } from '../../errors.ts'
 import { changedLastAt, knowsSnapshot, snapshotsAt } from '../../mirror/tables/snapshots.ts'
 import { type Format, SWITCHES } from '../formats.ts'
+import type { PartitionBy } from '../read/partition.ts'
 import type { Latest, RecordedFilters } from './manifest.ts'
 
 export interface FeedBase {
@@ -15,6 +16,7 @@ export interface FeedDestination {
   /** As recorded with publications. */
   place: string
   format: Format
+  partitionBy: PartitionBy
   filters: RecordedFilters
   /** What `latest.json` says; null where there is none; undefined where the destination is a file. */
   latest: Latest | null | undefined
@@ -23,10 +25,10 @@ export interface FeedDestination {
 }
 
 /**
- * The publication that a feed goes on from. It is still there, its filters took all that these take, and it is the
- * newest full snapshot or came after it, because readers leave out what is older. `last`: the last such publication;
- * without one everything counts as changed. A number: the last one whose cut is as high, so that it, or what it builds
- * on, holds the changes below.
+ * The publication that a feed goes on from. It is still there, with all that it builds on, its filters took all that
+ * these take, and it is the newest full snapshot or came after it, because readers leave out what is older. `last`: the
+ * last such publication; without one everything counts as changed. A number: the last one whose cut is as high, so that
+ * it, or what it builds on, holds the changes below.
  */
 export function feedBase(dbPath: string, changes: number | 'last', destination: FeedDestination): FeedBase {
   const { place, format, filters, latest, present } = destination
@@ -34,13 +36,18 @@ export function feedBase(dbPath: string, changes: number | 'last', destination: 
   // Nothing lies below 0.
   if (changes === 0) return { sinceSeq: 0, buildsOn: null }
   const least = Math.max(changes === 'last' ? 0 : changes, latest?.full?.cut ?? 0)
-  const before = snapshotsAt(dbPath, place, format, latest?.full?.snapshotId).find(
-    (row) =>
-      (present === null || present.includes(row.id)) &&
-      seriesOf(row.filters) === series &&
-      isWithin(filters, row.filters) &&
-      row.cut >= least,
+  const rows = snapshotsAt(dbPath, place, format, latest?.full?.snapshotId).filter(
+    (row) => seriesOf(row.filters) === series && isWithin(filters, row.filters),
   )
+  const there = present && new Set(present)
+  // How far what is there reaches: a publication beyond that builds on one that is gone. The first may begin anywhere.
+  let reach = rows[0]?.sinceSeq ?? 0
+  const whole = rows.filter(({ id, cut, sinceSeq }) => {
+    if (there?.has(id) === false || (sinceSeq ?? 0) > reach) return false
+    reach = Math.max(reach, cut)
+    return true
+  })
+  const before = whole.findLast(({ cut }) => cut >= least)
   return { sinceSeq: changes === 'last' ? (before?.cut ?? 0) : changes, buildsOn: before?.id ?? null }
 }
 
@@ -90,15 +97,18 @@ export function refuseOtherMirror(
 }
 
 /**
- * Throws `usage-invalid` for a full snapshot that leaves out tasks or columns of the full snapshot that `latest.json`
- * names (of the last feed where it names none), or that has another format. Readers of `latest.json`, and of the feeds
- * that follow, would miss those without being told. Publications of earlier versions do not say what they hold.
+ * Throws `usage-invalid` for a full snapshot that leaves out tasks or columns, that of its partitions among them, of the
+ * full snapshot that `latest.json` names (of the last feed where it names none), or that has another format. Readers of
+ * `latest.json`, and of the feeds that follow, would miss those without being told. Publications of earlier versions do
+ * not say what they hold.
  */
-export function refuseNarrower({ place, format, filters, latest }: FeedDestination): void {
+export function refuseNarrower({ place, format, partitionBy, filters, latest }: FeedDestination): void {
   const last = latest?.full ?? latest?.changes
   if (last?.filters === undefined) return
   const { since, until, statuses, columns } = last.filters
   const which = latest?.full ? 'the last full snapshot' : 'the last feed'
+  // Not those of a feed: nobody counts on a column that not every feed has.
+  const parts = latest?.full?.partitionBy ?? 'none'
   const lacks = (some: string[] | null, all: string[] | null): boolean =>
     some !== null && (all === null || all.some((name) => !some.includes(name)))
   const narrower = [
@@ -106,6 +116,7 @@ export function refuseNarrower({ place, format, filters, latest }: FeedDestinati
     ...(filters.until !== null && until === null ? ['--until'] : []),
     ...(lacks(filters.statuses, statuses) ? ['--status'] : []),
     ...(lacks(filters.columns, columns) ? ['--columns'] : []),
+    ...(parts !== 'none' && parts !== partitionBy ? [`--partition-by ${partitionBy}, not ${parts}`] : []),
   ]
   const why =
     last.format !== undefined && last.format !== format

@@ -91,9 +91,10 @@ export interface LatestEntry {
   bytes: number
   /** Epoch ms. */
   publishedAt: number
-  /** Absent where an earlier version published it, as `format` is. */
+  /** Absent where an earlier version published it, as `format` and `partitionBy` are. */
   filters?: RecordedFilters
   format?: Format
+  partitionBy?: string
 }
 
 export interface Latest {
@@ -136,6 +137,7 @@ const ENTRY_SHAPE = z.looseObject({
   cut: number,
   filters: z.looseObject({ since: bound, until: bound, statuses: names, columns: names }).optional(),
   format: z.string().optional(),
+  partitionBy: z.string().optional(),
 })
 const LATEST_SHAPE = z.looseObject({
   schemaVersion: z.literal(1),
@@ -159,17 +161,17 @@ export function latestAfter(before: Latest | null, kind: Kind, entry: LatestEntr
 
 /** `name` is for the message. Throws `snapshot-newer`, and `snapshot-damaged` for what is no manifest. */
 export function parseManifest(bytes: Buffer, name: string): Manifest {
-  const value = parseJson(bytes, name)
+  const value = parseJson(bytes, name, ANOTHER)
   refuseNewer(value, name)
-  if (!MANIFEST_SHAPE.safeParse(value).success) throw damaged(`${name} is not a manifest`)
+  if (!MANIFEST_SHAPE.safeParse(value).success) throw damaged(`${name} is not a manifest`, ANOTHER)
   return value as unknown as Manifest
 }
 
 /** `name` is for the message. Throws `snapshot-newer`, and `snapshot-damaged` for what is no `latest.json`. */
 export function parseLatest(bytes: Buffer, name: string): Latest {
-  const value = parseJson(bytes, name)
+  const value = parseJson(bytes, name, ANEW)
   refuseNewer(value, name)
-  if (!LATEST_SHAPE.safeParse(value).success) throw damaged(`${name} does not name a snapshot`)
+  if (!LATEST_SHAPE.safeParse(value).success) throw damaged(`${name} does not name a snapshot`, ANEW)
   return value as unknown as Latest
 }
 
@@ -182,7 +184,7 @@ export function encodingOf({ compression, engine, filters, schema }: Manifest): 
   return { compression, columns, engine: ENGINES.find((name) => name === engine) ?? ENGINES[0], switches: filters }
 }
 
-function parseJson(bytes: Buffer, name: string): Record<string, unknown> {
+function parseJson(bytes: Buffer, name: string, hint: string): Record<string, unknown> {
   try {
     const exact = (_: string, value: unknown, context?: { source?: string }) =>
       typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source ?? '')
@@ -191,7 +193,7 @@ function parseJson(bytes: Buffer, name: string): Record<string, unknown> {
     const value = JSON.parse(bytes.toString(), exact as never)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
   } catch {}
-  throw damaged(`${name} is not a JSON object`)
+  throw damaged(`${name} is not a JSON object`, hint)
 }
 
 /** Version of manifests and `latest.json`; what is added to them does not raise it (docs/stability.md). */
@@ -217,8 +219,10 @@ function newer(name: string, what: string, toolVersion: unknown): MirrorError {
   })
 }
 
-function damaged(message: string): MirrorError {
-  return new MirrorError('snapshot-damaged', message, {
-    hint: 'Publish the snapshot again; the mirror has everything that was in it.',
-  })
+/** What to do about a manifest, and about a `latest.json`, beside which nothing is published while it is damaged. */
+const ANOTHER = 'Publish the snapshot again; the mirror has everything that was in it.'
+const ANEW = 'Remove it and publish a full snapshot there, without --changes: that makes it anew.'
+
+function damaged(message: string, hint: string): MirrorError {
+  return new MirrorError('snapshot-damaged', message, { hint })
 }

@@ -48,7 +48,7 @@ export async function openDraft(path: string, { now, inUse, mode = FILE_MODE }: 
     if (present !== null && !present.isFile()) {
       throw new MirrorError('usage-invalid', `${path} is there and is not a file`, {
         facts: { path },
-        hint: 'Name another file with --out, or - for stdout.',
+        hint: 'Name another file with --out.',
       })
     }
     if (now !== undefined) await clearLeftOvers(dirname(path), now)
@@ -167,7 +167,13 @@ export function explainSnapshot(path: string, error: unknown): unknown {
   if (error instanceof MirrorError || !(error instanceof Error) || !('syscall' in error)) return error
   const code = String((error as NodeJS.ErrnoException).code)
   const detail = { facts: { path, system: code }, cause: error }
-  if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG') {
+  if (code === 'EFBIG') {
+    return new MirrorError('snapshot-unwritable', `${path} would be larger than a file may be; nothing was published`, {
+      ...detail,
+      hint: 'Raise the limit of file sizes (ulimit -f), or publish to a disk that takes larger files, or several with --out FOLDER/.',
+    })
+  }
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
     return new MirrorError('disk-full', `The disk of ${path} is full; nothing was published`, {
       ...detail,
       hint: 'Free some space and run the same command again.',

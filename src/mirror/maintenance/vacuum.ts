@@ -14,14 +14,15 @@ interface Vacuumed {
 
 /**
  * Writes one consistent state of the mirror at `path` into the empty file `out`, without free pages and without WAL.
- * Neither waits for a writer nor keeps one waiting. Throws what `openReader` throws, `disk-full`, or `interrupted`;
+ * Neither waits for a writer nor keeps one waiting. Throws what `openReader` throws, `disk-full`,
+ * `snapshot-unwritable` or `interrupted`;
  * whatever is in `out` is then of no use.
  */
 export async function vacuumInto(path: string, out: string, signal: AbortSignal | undefined): Promise<Vacuumed> {
   try {
     return await askProcess<Vacuumed>('vacuum', { path, out }, { what: 'The copy', signal })
   } catch (error) {
-    throw isMirrorError(error, 'disk-full') ? fullDisk(dirname(out), error) : error
+    throw isMirrorError(error) ? ofCopy(dirname(out), error) : error
   }
 }
 
@@ -37,11 +38,16 @@ export function vacuum({ path, out }: { path: string; out: string }): Vacuumed {
   })
 }
 
-/** SQLite does not say which disk is full: it is that of the copy, because nothing else is written. */
-function fullDisk(folder: string, cause: MirrorError): MirrorError {
-  return new MirrorError('disk-full', `The disk of ${folder} is full; what was there before is as it was`, {
+/** SQLite does not say which file cannot be written: it is the copy, because nothing else is. */
+function ofCopy(folder: string, cause: MirrorError): MirrorError {
+  const isFull = cause.code === 'disk-full'
+  if (!isFull && !/^SQLITE_IOERR_(WRITE|FSYNC|TRUNCATE)$/.test(String(cause.facts.sqlite))) return cause
+  const what = isFull
+    ? `The disk of ${folder} is full`
+    : `The copy in ${folder} cannot be written (${cause.facts.sqlite})`
+  return new MirrorError(isFull ? cause.code : 'snapshot-unwritable', `${what}; what was there before is as it was`, {
     facts: { path: folder },
-    hint: 'Free some space and run the same command again.',
+    hint: `${isFull ? 'Free some space' : 'Look at the limit of file sizes (ulimit -f) and at the disk'} and run the same command again.`,
     cause,
   })
 }

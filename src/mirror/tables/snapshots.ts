@@ -26,18 +26,16 @@ export interface SnapshotRow {
   publishedAt: number
 }
 
-/**
- * Rows about `place` in `format`, none older than `first`, last published first whatever the clock said, 1,000 at most.
- */
+/** Rows about `place` in `format`, none older than `first`, in the order of publication whatever the clock said. */
 export function snapshotsAt(
   dbPath: string,
   place: string,
   format: SnapshotRow['format'],
   first: string | null = null,
-): Pick<SnapshotRow, 'id' | 'cut' | 'filters'>[] {
-  const find = `SELECT id, cut, filters FROM snapshots WHERE path = ? AND format = ?
-    AND rowid >= coalesce((SELECT rowid FROM snapshots WHERE id = ?), 0) ORDER BY rowid DESC LIMIT 1000`
-  type Found = { id: string; cut: number; filters: string }
+): Pick<SnapshotRow, 'id' | 'cut' | 'filters' | 'sinceSeq'>[] {
+  const find = `SELECT id, cut, filters, since_seq AS sinceSeq FROM snapshots WHERE path = ? AND format = ?
+    AND rowid >= coalesce((SELECT rowid FROM snapshots WHERE id = ?), 0) ORDER BY rowid`
+  type Found = { id: string; cut: number; filters: string; sinceSeq: number | null }
   return withReader(dbPath, (db) => {
     const rows = db.prepare(find).all(place, format, first) as Found[]
     return rows.map((row) => ({ ...row, filters: storedJson<SnapshotRow['filters']>(row.filters) }))
