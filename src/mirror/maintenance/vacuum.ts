@@ -15,8 +15,7 @@ interface Vacuumed {
 /**
  * Writes one consistent state of the mirror at `path` into the empty file `out`, without free pages and without WAL.
  * Neither waits for a writer nor keeps one waiting. Throws what `openReader` throws, `disk-full`,
- * `snapshot-unwritable` or `interrupted`;
- * whatever is in `out` is then of no use.
+ * `snapshot-unwritable` or `interrupted`; whatever is in `out` is then of no use.
  */
 export async function vacuumInto(path: string, out: string, signal: AbortSignal | undefined): Promise<Vacuumed> {
   try {
