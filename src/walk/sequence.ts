@@ -39,16 +39,16 @@ export class Sequence {
   }
 
   /**
-   * Whether this walk and the `earlier` one agree on a list that changes only by deletions and by what comes or moves
-   * to its front: below some place, all items follow one another as they did, and those are more than half of the list.
+   * How many items stand in front of the place from which on all of them stand in the `earlier` walk, too, in the same
+   * sequence; that may have others in between. Null where either is not kept.
    */
-  agreesWith(earlier: Sequence): boolean {
-    if (!this.#isKept || !earlier.#isKept) return false
+  inFrontOf(earlier: Sequence): number | null {
+    if (!this.#isKept || !earlier.#isKept) return null
     let inFront = this.#length
     for (let before = earlier.#length - 1; inFront > 0 && before >= 0; before -= 1) {
       if (this.#at(inFront - 1) === earlier.#at(before)) inFront -= 1
     }
-    return 2 * inFront < this.#length
+    return inFront
   }
 
   #at(place: number): number | undefined {

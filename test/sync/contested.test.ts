@@ -45,6 +45,12 @@ function after(steps: Step[], asksDetails = true) {
   return { ...(row as { status: string; accuracy: string; live: number }), owed }
 }
 
+/** A complete walk has not met the task. */
+const unlisted: Step = {
+  by: 'sql',
+  text: "INSERT INTO open_checks (task_id, reason, next_check_at) VALUES ('a', 'candidate', 0)",
+}
+
 const result = { statusCode: 200 }
 const data = { method: 'GET' }
 const more = { ...data, url: 'u' }
@@ -112,13 +118,18 @@ test.each<[string, Step[], object]>([
   ],
   [
     'that nothing dates, of a task that was not listed; then it is listed as it was',
-    [
-      listed(MONTH),
-      { by: 'sql', text: "INSERT INTO open_checks (task_id, reason, next_check_at) VALUES ('a', 'candidate', 0)" },
-      lookedUp(UNDATED),
-      listed(MONTH),
-    ],
+    [listed(MONTH), unlisted, lookedUp(UNDATED), listed(MONTH)],
     { accuracy: 'YEAR', owed: 1 },
+  ],
+  [
+    'which is open, of a task that is listed no more, as where a list shows only what has ended: it was run again',
+    [listed(DAY), unlisted, lookedUp(OPEN)],
+    { status: 'NEW', owed: 0 },
+  ],
+  [
+    'which is open, of a task that was not listed; then it is listed as it was: the look-up came late',
+    [listed(DAY), unlisted, lookedUp(OPEN), listed(DAY), lookedUp(DAY)],
+    { status: 'DONE', accuracy: 'DAY', owed: 0 },
   ],
   [
     'and then less than that: another look-up tells whether it is gone',

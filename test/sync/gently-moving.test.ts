@@ -68,3 +68,33 @@ test.each(few(INSERTED, (_, n) => n < 2))(
     expect(before.filter((id) => !mirrored.has(id))).toEqual([])
   },
 )
+
+test('in a list by something unknown one is removed and one comes in before every third request: two walks agree', async () => {
+  using scratch = makeScratch()
+  let now = Date.now()
+  await using simulator = await startSimulator({ tasks: 300, openFraction: 0, compression: 'none', now: () => now })
+  const { account } = simulator
+  const list = account.list.bind(account)
+  const rank = (text: string): string => JSON.parse(text).id.slice(-12)
+  account.list = (skip, take) => {
+    const all = list(0, 1000)
+    if (all.kind !== 'window') return all
+    const texts = all.texts.toSorted((one, other) => (rank(one) < rank(other) ? -1 : 1))
+    return { ...all, texts: texts.slice(skip, skip + take) }
+  }
+  const before = account.ids()
+  simulator.onBeforeRequest(({ n }) => {
+    now += 1000
+    if (n % 3 !== 0) return
+    account.remove(1)
+    account.insert(1)
+  })
+  const path = scratch.path('m.sqlite')
+  const { summary, notes } = await runSync(makeRunContext(simulator.url, path, { sync: { window: 100 } }), {
+    command: 'backfill',
+  })
+  expect({ verdict: summary.verdict, notes }).toEqual({ verdict: 'complete', notes: [] })
+  const mirrored = idsIn(path)
+  const listed = new Set(account.ids())
+  expect(before.filter((id) => listed.has(id) && !mirrored.has(id))).toEqual([])
+})

@@ -36,13 +36,17 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
   for (let round = 1; ; round += 1) {
     const sequence: Sequence = new Sequence()
     const newcomers = new Newcomers(cutoff)
+    const began = cutoff
     // A walk that was cut off does not show how the list stands now.
     const list: WatchedFront | null = resume === null ? watchFront(run, front ?? [], { since }) : null
     let isByCreation = true
     const compared: Watcher = {
-      joined({ ids, met }, shown) {
+      joined({ ids, met, moments }, shown) {
         ids.forEach((id, index) => {
-          if (met[index] === 0) sequence.add(id)
+          const moment = moments[index] ?? null
+          // What was created since the first walk began may stand anywhere.
+          const isNew = moment !== null && began !== null && moment >= began
+          if (met[index] === 0 && !isNew) sequence.add(id)
         })
         isByCreation = shown.inversionDesc <= settleMs
         if (isCreatedOrder(orderShown(shown, settleMs).order)) sequence.forgetIfLong()
@@ -104,13 +108,18 @@ function endingOf(walked: Walked, previous: Walked | null, asKnown: boolean, cam
     if (isCounted || !countable) return { verdict: 'complete', reason: null, order: asKnown ? 'updated_desc' : order }
     return { verdict: 'partial', reason: 'not-counted', order }
   }
-  // Nothing orders this list. Twice the same ids in the same sequence are a proof, and so are two walks that differ
-  // only by what came or moved to the front, which the closing lap has met (sync/steps/front.ts). Both require the lap
-  // to be one answer: between two, a new task that was passed over can move from what is still unread to what was read.
+  // Nothing orders this list. Two walks that bring the same ids in the same sequence are a proof, but for what was
+  // deleted or created since the first began: what moved meanwhile, and was passed over, would be new to the second, or
+  // stand elsewhere. So are two that differ, besides, by what moved to the front, which the closing lap has met
+  // (sync/steps/front.ts). Both require the lap to be one answer: between two, a new task that was passed over can move
+  // from what is still unread to what was read. Of long lists only the digests are compared.
+  const inFront = previous === null ? null : sequence.inFrontOf(previous.sequence)
   const isSame =
     previous !== null &&
     front !== null &&
-    (digest === previous.done.result.digest || (came !== null && sequence.agreesWith(previous.sequence)))
+    (digest === previous.done.result.digest ||
+      inFront === 0 ||
+      (inFront !== null && came !== null && 2 * inFront < sequence.length))
   if (!isSame || !isCounted) return { verdict: 'partial', reason: isSame ? 'not-counted' : 'no-order', order }
   return { verdict: 'complete', reason: null, order: cameToFront ? 'updated_desc' : 'none' }
 }
@@ -162,7 +171,7 @@ export const REASONS: Record<string, string> = {
   'not-counted':
     'by its indexes the list holds more tasks than it showed: some answers have a task at another index than others do.',
   'no-order':
-    'the list is not in order of createdAt, and no two walks brought the same ids in the same sequence, as they do where few tasks come and go.',
+    'the list is not in order of createdAt, and no two walks brought the tasks in the same sequence; while none of them moves, they do.',
   ties: 'tasks that share one createdAt could not be counted: they changed places, the list moved meanwhile (a later run will try again), or one of them is left out of answers, or cannot be read.',
   'lap-unreadable': 'the head of the list could not be read again at the end.',
   'lap-too-long': 'the head of the list kept changing at the end.',

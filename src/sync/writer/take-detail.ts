@@ -64,14 +64,15 @@ export function takeDetail(
   const shown = { listed, before: isListedOtherwise && !isContested ? stored : null }
   let recency = restored ? 'newer' : recencyOf(task, shown, rules.forms, isDone)
   const isDated = recency !== 'unclear'
-  if (!isDated) {
+  // A complete walk did not meet it: only its detail tells of it, and what the list showed before that dates nothing.
+  const isUnlisted = !isListed && tables.owed.find(task.id, 'candidate') !== undefined
+  if (isUnlisted && recency !== 'agrees') recency = 'newer'
+  if (recency === 'unclear') {
     const isPatienceOver =
       debt !== undefined &&
       debt.attempts >= PATIENCE.attempts &&
       (ageOf(debt.owedAt, now) ?? PATIENCE.ms) >= PATIENCE.ms
-    // Only its detail tells of a task that a complete walk did not meet.
-    const isUnlisted = tables.owed.find(task.id, 'candidate') !== undefined
-    if (byHand || isPatienceOver || isUnlisted) recency = 'newer'
+    if (byHand || isPatienceOver) recency = 'newer'
   }
   // Nothing tells which of two open states is later. Where the list shows whole tasks, what it just showed stands.
   const isOpen = !isDone(listed) && !isDone(task)
