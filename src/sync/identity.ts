@@ -14,14 +14,14 @@ export interface AccountSigns {
 }
 
 /** A detail may tell the moment of creation more or less finely than the list does, ms. */
-export const ROUNDED_MS = 999
+const ROUNDED_MS = 999n
 
-/** Whether both are known, and differ; `toleranceMs`: how far the moments of one task may lie apart. */
-export function isOther(held: Identity, shown: Identity, toleranceMs = 0): boolean {
+/** Whether both are known, and differ. */
+export function isOther(held: Identity, shown: Identity): boolean {
   if (held.user_id !== null && shown.user_id !== null && held.user_id !== shown.user_id) return true
   if (held.created_at === null || shown.created_at === null) return false
   const apart = BigInt(held.created_at) - BigInt(shown.created_at)
-  return apart > BigInt(toleranceMs) || -apart > BigInt(toleranceMs)
+  return apart > ROUNDED_MS || -apart > ROUNDED_MS
 }
 
 /** Fewer known tasks than this may be a few whose ids were given to other tasks. */

@@ -32,6 +32,27 @@ test.concurrent.for(few(ORDERS, (order) => order === 'created_asc'))(
   },
 )
 
+test.concurrent.for(ORDERS)(
+  'where answers hold five tasks, %s, a later run reads what is near the newest',
+  async (order) => {
+    await using stage = await makeStage({ stepMs, tasks: 400, order, openFraction: 0.05, capItems: 5 })
+    expect((await stage.sync()).summary).toMatchObject({ verdict: 'complete', inserted: 400 })
+    await stage.sync()
+    const still = await stage.sync()
+    stage.simulator.account.insert(30, { openShare: 0 })
+    const grown = await stage.sync()
+    for (const [{ code, summary, asked }, inserted] of [
+      [still, 0],
+      [grown, 30],
+    ] as const) {
+      expect({ code, ...summary }).toMatchObject({ code: 0, verdict: 'complete', inserted })
+      expect(summary.plan).not.toContain('full')
+      expect(asked.length).toBeLessThanOrEqual(60)
+    }
+    await expectExactCopy(stage)
+  },
+)
+
 test.concurrent.for(
   ORDERS.flatMap((order, row) =>
     few(['new', 'old'] as const, (_, column) => row !== column).map((open) => ({ order, open })),

@@ -176,6 +176,21 @@ describe('what a sample teaches', () => {
       ['replaced timeframe'],
     ],
     [
+      'a status that the list always spells otherwise',
+      [OPEN, ...[1, 2].map(() => sampled(twice({ systemStatus: 'done' }), twice({})))],
+      ['replaced systemStatus'],
+    ],
+    [
+      'not where fewer do than not: their details may come late',
+      [1, 2, 3, 4].map((n) => (n < 3 ? sampled(twice({ completedAt: 9 }), twice({})) : sampled([{}], [{}]))),
+      [],
+    ],
+    [
+      'nor where most have changed meanwhile',
+      [1, 2, 3].map((n) => sampled([{ completedAt: n }, { completedAt: n + 9 }], twice({ completedAt: n + 9 }))),
+      [],
+    ],
+    [
       'nor the same number in other digits',
       [1, 2].map((n) => ({
         ...sampled(twice({}), twice({})),
@@ -328,6 +343,7 @@ describe('a detail beside what the list showed', () => {
   const uneven: Forms = { summary: [], uneven: [{ path: ['at'], how: 'volatile' }] }
   const cut: Forms = { summary: [{ path: ['s'], how: 'cut', from: 0 }], uneven: [] }
   const replaced: Forms = { summary: [{ path: ['s'], how: 'replaced' }], uneven: [] }
+  const rounded: Forms = { summary: [{ path: ['completedAt'], how: 'replaced' }], uneven: [] }
   const begun: Forms = { summary: [], uneven: [{ path: ['s'], how: 'only-begun' }] }
   test.each<[string, object, object, object | null, Forms, string]>([
     ['has more', { ...DONE }, { ...DONE, result: 1 }, null, NO_FORMS, 'agrees'],
@@ -336,6 +352,7 @@ describe('a detail beside what the list showed', () => {
     ['is done already', { systemStatus: 'PENDING' }, { ...DONE }, null, NO_FORMS, 'newer'],
     ['ended earlier', { ...DONE }, { ...DONE, completedAt: 4 }, null, NO_FORMS, 'older'],
     ['ended later', { ...DONE }, { ...DONE, completedAt: 6 }, null, NO_FORMS, 'newer'],
+    ['tells more exactly when it ended', { ...DONE, completedAt: 0 }, { ...DONE }, null, rounded, 'agrees'],
     ['is what the mirror had before', { ...DONE, x: 2 }, { ...DONE, x: 1 }, { ...DONE, x: 1 }, NO_FORMS, 'older'],
     ['is another state', { ...DONE, x: 2 }, { ...DONE, x: 3 }, { ...DONE, x: 1 }, NO_FORMS, 'unclear'],
     ['differs in what always does', { ...DONE, at: 1 }, { ...DONE, at: 2 }, null, uneven, 'agrees'],

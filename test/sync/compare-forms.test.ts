@@ -196,3 +196,42 @@ test('of the tasks that are compared only those that differ are asked for twice'
   const twice = account.ids().filter((each) => asked.filter((other) => other === each).length > 1)
   expect(twice).toEqual([id])
 })
+
+test.each<[string, (task: Record<string, unknown>) => object]>([
+  ['spells each status otherwise', ({ systemStatus }) => ({ systemStatus: `${systemStatus}`.toLowerCase() })],
+  ['rounds completedAt up to seconds', ({ completedAt }) => ({ completedAt: inSeconds(completedAt, Math.ceil) })],
+  ['writes completedAt as text', ({ completedAt }) => ({ completedAt: completedAt && `${completedAt} ms` })],
+  ['rounds createdAt to seconds', ({ createdAt }) => ({ createdAt: inSeconds(createdAt, Math.floor) })],
+])('a list that %s: the mirror holds what look-ups show, and says so', async (_, listed) => {
+  using scratch = makeScratch()
+  const path = scratch.path('m.sqlite')
+  await using simulator = await startSimulator({ tasks: 40, openFraction: 0.2 })
+  const { account } = simulator
+  const truth = new Map(account.ids().map((id) => [id, JSON.parse(account.get(id)!) as Record<string, unknown>]))
+  for (const [id, task] of truth)
+    account.replaceText(id, JSON.stringify({ ...task, ...listed(task) }), JSON.stringify(task))
+  const runs = []
+  for (const full of [false, false, true]) {
+    const before = simulator.requests
+    const { exitCode } = await runSync(makeRunContext(simulator.url, path), { command: 'sync', full })
+    runs.push({ exitCode, isQuiet: simulator.requests - before < 30 })
+  }
+  const db = new Database(path, { readonly: true })
+  const held = db.prepare('SELECT id, system_status, created_at, completed_at FROM tasks').all()
+  const aside = db.prepare('SELECT count(*) FROM rejected_items').pluck().get()
+  db.close()
+  expect(runs.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0])
+  expect(runs[1]).toMatchObject({ isQuiet: true })
+  const told = ({ id, systemStatus, createdAt, completedAt = null }: Record<string, unknown>) => ({
+    id,
+    system_status: systemStatus,
+    created_at: createdAt,
+    completed_at: completedAt,
+  })
+  expect(new Set(held)).toEqual(new Set([...truth.values()].map(told)))
+  expect(aside).toBe(0)
+})
+
+function inSeconds(moment: unknown, round: (seconds: number) => number): number | undefined {
+  return typeof moment === 'number' ? 1000 * round(moment / 1000) : undefined
+}

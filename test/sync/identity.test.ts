@@ -1,6 +1,6 @@
 // Whose answers they are, as tables.
 import { describe, expect, test } from 'vitest'
-import { type Identity, isOther, judgeAccount, ROUNDED_MS } from '../../src/sync/identity.ts'
+import { type Identity, isOther, judgeAccount } from '../../src/sync/identity.ts'
 
 const held: Identity = { user_id: 'ann', created_at: 1_000_000n }
 
@@ -8,8 +8,8 @@ describe('another task under the same id', () => {
   test.each<[string, Identity, boolean]>([
     ['the same', { user_id: 'ann', created_at: 1_000_000 }, false],
     ['another user', { user_id: 'bob', created_at: 1_000_000 }, true],
-    ['created a millisecond later', { user_id: 'ann', created_at: 1_000_001 }, true],
-    ['created a millisecond earlier', { user_id: 'ann', created_at: 999_999 }, true],
+    ['created a second later', { user_id: 'ann', created_at: 1_001_000 }, true],
+    ['created a second earlier', { user_id: 'ann', created_at: 999_000 }, true],
     ['neither shown', { user_id: null, created_at: null }, false],
     ['no user shown, the same moment', { user_id: null, created_at: 1_000_000 }, false],
     ['no moment shown, another user', { user_id: 'bob', created_at: null }, true],
@@ -19,10 +19,10 @@ describe('another task under the same id', () => {
     expect(isOther(shown, held)).toBe(expected)
   })
 
-  test('a detail may round the moment to whole seconds, but no further', () => {
-    expect(isOther(held, { user_id: 'ann', created_at: 1_000_999 }, ROUNDED_MS)).toBe(false)
-    expect(isOther(held, { user_id: 'ann', created_at: 1_001_000 }, ROUNDED_MS)).toBe(true)
-    expect(isOther(held, { user_id: 'bob', created_at: 1_000_000 }, ROUNDED_MS)).toBe(true)
+  test('list or detail may round the moment to whole seconds, but no further', () => {
+    expect(isOther(held, { user_id: 'ann', created_at: 1_000_999 })).toBe(false)
+    expect(isOther(held, { user_id: 'ann', created_at: 999_001 })).toBe(false)
+    expect(isOther(held, { user_id: 'bob', created_at: 1_000_000 })).toBe(true)
   })
 })
 

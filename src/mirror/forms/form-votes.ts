@@ -48,13 +48,14 @@ const LONGEST_NAME = 80
 /** How many tasks have to show the same: one alone may have changed, or its detail may have come late. */
 const ALIKE = { ruled: 2, over: 3 }
 
-/** Fields that say which state of the task is shown: a difference in them always means something. */
+/** Fields that say which state of the task is shown: a difference means something, unless the list always shows one. */
 const STATE: ReadonlySet<string | undefined> = new Set(['id', 'userId', 'createdAt', 'completedAt', 'systemStatus'])
 
 /** Adds what a sample shows to what is known, and takes off what it shows to be over. */
 export function judgeSample(sample: SampledForms[], before: Forms): JudgedSample {
-  const compared = sample.filter(isOfOneMoment)
-  const learned = withVotes(compared, before)
+  const isOtherwise = shownOtherwise(sample, before)
+  const compared = sample.filter((each) => isOfOneMoment(each, isOtherwise))
+  const learned = withVotes(compared, before, isOtherwise)
   const forms = withoutEven(learned, compared)
   const told = compared.filter((each) => isTold(each, learned))
   const finals = told.filter(({ isFinal }) => isFinal)
@@ -68,9 +69,9 @@ export function judgeSample(sample: SampledForms[], before: Forms): JudgedSample
   }
 }
 
-function withVotes(compared: SampledForms[], before: Forms): Forms {
+function withVotes(compared: SampledForms[], before: Forms, isOtherwise: IsOtherwise): Forms {
   const votes = Map.groupBy(
-    compared.flatMap((each) => votesOf(each, before)),
+    compared.flatMap((each) => votesOf(each, before, isOtherwise)),
     ({ field }) => JSON.stringify(field.path),
   )
   const [summary, uneven] = [[...before.summary], [...before.uneven]]
@@ -111,14 +112,34 @@ function isEnough(votes: Vote[]): boolean {
   return votes.length > 1 || votes.some(({ isSure }) => isSure)
 }
 
+/** Whether the list shows something else there, though both show one state. */
+type IsOtherwise = (each: FormDifference) => boolean
+
+/** What is known to be so, and the fields of a state that differ in most final tasks, however often both are read. */
+function shownOtherwise(sample: SampledForms[], before: Forms): IsOtherwise {
+  const finals = sample.filter(({ isFinal }) => isFinal)
+  const read = finals.filter(({ listed, details }) => listed.length > 1 && details.length > 1)
+  const differ = read.flatMap((each) => (isOfOneMoment(each, () => true) ? differencesOf(each).filter(isOfState) : []))
+  const most = Math.max(ALIKE.ruled, Math.floor(finals.length / 2) + 1)
+  const names = Map.groupBy(differ, ({ path: [name] }) => name)
+  return (each) => isSummarized(each, before) || (names.get(each.path[0])?.length ?? 0) >= most
+}
+
+function isOfState({ path: [name], kind }: FormDifference): boolean {
+  return STATE.has(name) && isChange(kind)
+}
+
 /** Whether all forms show one state of the task: else they say nothing of the list. */
-function isOfOneMoment({ listed, details }: SampledForms): boolean {
-  const first = listed[0]
-  if (first === undefined || details.length === 0) return false
-  return [...listed, ...details].every((form) =>
-    compareForms(first, form).every(
-      ({ path: [name], kind }) => !(STATE.has(name) && isChange(kind)) && !(name === 'completedAt' && kind === 'extra'),
-    ),
+function isOfOneMoment({ listed, details }: SampledForms, isOtherwise: IsOtherwise): boolean {
+  const [first, detail] = [listed[0], details[0]]
+  if (first === undefined || detail === undefined) return false
+  const others = (one: Task, forms: Task[]) =>
+    forms
+      .flatMap((form) => compareForms(one, form))
+      .filter((each) => isOfState(each) || (each.path[0] === 'completedAt' && each.kind === 'extra'))
+  return (
+    others(first, listed).length + others(detail, details).length === 0 &&
+    others(first, [detail]).every((each) => isOfState(each) && isOtherwise(each))
   )
 }
 
@@ -175,7 +196,7 @@ function withoutEven({ summary, uneven }: Forms, compared: SampledForms[]): Form
 }
 
 /** The votes of one task, at most one per field and way. */
-function votesOf(task: SampledForms, before: Forms): Vote[] {
+function votesOf(task: SampledForms, before: Forms, isOtherwise: IsOtherwise): Vote[] {
   const { isFinal, listed, details } = task
   const differences = differencesOf(task)
   const isCut = differences.some(({ kind }) => isLess(kind))
@@ -183,7 +204,7 @@ function votesOf(task: SampledForms, before: Forms): Vote[] {
   const mayBeCut = isCut || (isFinal && !hasResult(task))
   // A detail that shows another state of the task teaches nothing about fields that only the list has.
   const isOneState = !differences.some(
-    (each) => isChange(each.kind) && each.kind !== 'shorter' && !isMeaningless(each, before),
+    (each) => isChange(each.kind) && each.kind !== 'shorter' && !isMeaningless(each, before) && !isOtherwise(each),
   )
   // A detail read between two looks at the list is enough.
   const isSure = listed.length > 1
@@ -192,7 +213,8 @@ function votesOf(task: SampledForms, before: Forms): Vote[] {
     // A field that was not there at first was added to the task, so it does not count as moving.
     .filter(({ kind }) => isChange(kind) || kind === 'cut')
     .map(({ path }) => path)
-  const waysOf = ({ path, kind }: FormDifference): Vote['field']['how'][] => {
+  const waysOf = (each: FormDifference): Vote['field']['how'][] => {
+    const { path, kind } = each
     if (kind === 'extra-null' || moving.some((other) => isBelow(path, other) || isBelow(other, path))) return []
     if (kind === 'absent' || kind === 'cut') return [kind]
     // A flag such as `"truncated":true` beside what is cut is about the list, and not part of the task.
@@ -201,7 +223,7 @@ function votesOf(task: SampledForms, before: Forms): Vote[] {
     if (!isSure) return []
     // Of the interface, a field that differs is then read by id; of any other nobody knows which form is meant.
     const isOurs = isOfInterface(keptPath(path))
-    const isState = STATE.has(path[0])
+    const isState = STATE.has(path[0]) && !isOtherwise(each)
     // A shorter value may be the beginning of the whole one, or stand in its place: it votes for both.
     if (kind === 'shorter') return isOurs && isFinal && !isState ? ['cut', 'replaced'] : ['cut']
     if (isState) return []

@@ -93,10 +93,15 @@ export function recencyOf(
 ): DetailRecency {
   if (isFinal(listed) !== isFinal(detail) && listed.systemStatus !== detail.systemStatus)
     return isFinal(listed) ? 'older' : 'newer'
+  const meant = meantBy(compareForms(listed, detail), forms)
+  if (meant.length === 0) return 'agrees'
   const [listedEnd, detailEnd] = [listed.completedAt, detail.completedAt]
-  if (typeof listedEnd === 'number' && typeof detailEnd === 'number' && listedEnd !== detailEnd)
+  if (
+    typeof listedEnd === 'number' &&
+    typeof detailEnd === 'number' &&
+    meant.some(({ path }) => path[0] === 'completedAt')
+  )
     return detailEnd < listedEnd ? 'older' : 'newer'
-  if (meantBy(compareForms(listed, detail), forms).length === 0) return 'agrees'
   if (!isFinal(listed)) return 'newer'
   return before !== null && compareForms(before, detail).length === 0 ? 'older' : 'unclear'
 }

@@ -4,7 +4,7 @@ import type { Facts } from '../../mirror/tables/facts.ts'
 import type { Verdict } from '../../task.ts'
 import type { WalkResult } from '../../walk/request.ts'
 import type { Run } from '../context.ts'
-import { windowSizeOf } from '../window-size.ts'
+import { windowCapacity, windowSizeOf } from '../window-size.ts'
 import { frontsAfter, watchFront } from './front.ts'
 import { hasGrownElsewhere, NOTHING_SEEN, seeEnd, takenIn } from './grown.ts'
 import { neighboursWanted, watchNeighbours } from './neighbours.ts'
@@ -126,13 +126,18 @@ async function runFront(run: Run): Promise<IncrementalDone> {
 async function runTail(run: Run): Promise<IncrementalDone> {
   const { facts } = run
   const frontier = facts.frontier as number
-  const { overlap, window } = windowSizeOf(run)
+  const { overlap, window } = run.config.sync
   const before = facts.total
   const list = watchNeighbours(run, 'created_asc', frontier)
   const inFront = watchOpenApart(run, 'created_asc')
+  const wanted = neighboursWanted(overlap)
+  // Answers that hold fewer show a run only once several have joined.
+  const isShort = windowCapacity(run) < wanted
+  let isShown = !isShort
   // Room for a run of neighbours in front of the open tasks, which change.
   const from = frontier - (facts.inversion_ms ?? 0)
-  const reach = Math.min(Math.floor(window / 2), 2 * neighboursWanted(overlap) + run.opened.openTasks)
+  const most = isShort ? window : windowSizeOf(run).window
+  const reach = Math.min(Math.floor(most / 2), 2 * wanted + run.opened.openTasks)
   const start = Math.max(0, (before ?? 0) - Math.max(overlap, reach))
   const begun = run.now()
   const done = await runWalk(run, {
@@ -141,7 +146,11 @@ async function runTail(run: Run): Promise<IncrementalDone> {
     request: {
       start,
       range: { order: 'created_asc', from, to: null },
-      accepts: (window) => (window.moments[0] ?? from) < from && list.holds(window),
+      accepts: (first) => (first.moments[0] ?? from) < from && (isShort || list.holds(first)),
+      async reached(joined, shown) {
+        isShown ||= await list.found(joined, shown)
+        return false
+      },
       known: { order: 'created_asc', inversionMs: facts.inversion_ms ?? 0 },
       beyond: false,
       lap: 'never',
@@ -151,7 +160,7 @@ async function runTail(run: Run): Promise<IncrementalDone> {
   const isMore =
     (result.total !== null && (await hasGrownElsewhere(run, result, result.total))) ||
     (await run.writer.haveUnreadChanged(start, begun))
-  const doubt = isMore ? 'order-not-proven' : inFront.doubt(done.oldestReadAt)
+  const doubt = isMore || !isShown ? 'order-not-proven' : inFront.doubt(done.oldestReadAt)
   const learned = learnedFrom(run, result)
   // Until a walk has met the rest, the next one is to find that there is more, too.
   if (isMore) Object.assign(learned, { total: facts.total, last_id: facts.last_id })

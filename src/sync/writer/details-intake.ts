@@ -7,7 +7,7 @@ import type { SetAside } from '../../mirror/tables/set-aside.ts'
 import type { KnownTask } from '../../mirror/tables/tasks.ts'
 import { type Detail, readDetail } from '../../service/decode/wire.ts'
 import type { Task } from '../../task.ts'
-import { type AccountSigns, isOther, ROUNDED_MS } from '../identity.ts'
+import { type AccountSigns, isOther } from '../identity.ts'
 import { anotherTask, isAnother, isFinal, type ListedOutcome, storedTask } from './intake.ts'
 import { nextHiddenCheck, nextResultCheck, openWait } from './open-checks.ts'
 import { LAGS, takeDetail } from './take-detail.ts'
@@ -75,7 +75,7 @@ function takeFound(
   if (item.task.id !== taskId) return setAside(writing, taskId, otherId(taskId, item.task), now)
   const known = tables.tasks.find(taskId)
   const shown = shapeTask(item.task)
-  if (isAnother(writing, known, shown, ROUNDED_MS)) return setAside(writing, taskId, anotherTask(shown), now)
+  if (isAnother(writing, known, shown)) return setAside(writing, taskId, anotherTask(shown), now)
   if (known !== undefined && (detailReadAt.get(known.seq) ?? Number.NEGATIVE_INFINITY) > readAt) return 'older'
   return takeTask(writing, { ...step, now }, known, item.task)
 }
@@ -205,7 +205,7 @@ export function detailIntake(writing: Writing, held: Map<number, Detail>) {
       if (item?.kind !== 'task' || item.task.id !== taskId) return { known: 0, others: 0, unknown: 0 }
       const known = tables.tasks.find(taskId)
       if (known === undefined) return { known: 0, others: 0, unknown: 1 }
-      const isOtherTask = isOther(tables.tasks.identity(known.seq), shapeTask(item.task), ROUNDED_MS)
+      const isOtherTask = isOther(tables.tasks.identity(known.seq), shapeTask(item.task))
       return { known: 1, others: isOtherTask ? 1 : 0, unknown: 0 }
     },
 

@@ -3,11 +3,12 @@ import { compareForms, differingFields, type FormDifference, isLess } from '../.
 import { type JudgedSample, judgeSample } from '../../mirror/forms/form-votes.ts'
 import { canHaveMore } from '../../mirror/forms/forms.ts'
 import { rowBytes } from '../../mirror/row-bytes.ts'
+import { shapeTask } from '../../mirror/shape.ts'
 import { type Facts, readFacts, writeFacts } from '../../mirror/tables/facts.ts'
 import type { Detail } from '../../service/decode/wire.ts'
 import type { Task } from '../../task.ts'
 import { type ComparedTask, comparedOf, FormSample, itemOf, MOST_SIGNS, type SampledItem } from './form-sample.ts'
-import { isFinal, storedTask } from './intake.ts'
+import { isAnother, isFinal, storedTask } from './intake.ts'
 import type { Writing } from './writing.ts'
 
 /** What a comparison has shown, by the last reads of list and detail. */
@@ -63,6 +64,7 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
       const forms = compared.get(taskId)
       const item = details.get(handle)?.item
       if (forms === undefined || item?.kind !== 'task' || item.task.id !== taskId) return false
+      if (isAnother(writing, tables.tasks.find(taskId), shapeTask(item.task))) return false
       forms.details.push(item.task)
       return compareForms(forms.listed[0] as Task, item.task).length > 0
     },

@@ -56,15 +56,10 @@ export function layOver(stored: Task, listed: Task): Task {
 }
 
 /** Whether an answer with `shown` is about another task than the live one the mirror holds under its id. */
-export function isAnother(
-  { tables, rules }: Intake,
-  known: KnownTask | undefined,
-  shown: TaskRow,
-  toleranceMs = 0,
-): boolean {
+export function isAnother({ tables, rules }: Intake, known: KnownTask | undefined, shown: TaskRow): boolean {
   // An id that was given up may be given to another task.
   if (known === undefined || known.deletedAt !== null || rules.acceptOthers) return false
-  return isOther(tables.tasks.identity(known.seq), shown, toleranceMs)
+  return isOther(tables.tasks.identity(known.seq), shown)
 }
 
 /** What is set aside of such an answer: once, however often that task changes. */
