@@ -101,6 +101,18 @@ export function linkOf(state: State, fact: Fact, trial: Trial): { sight: Sight; 
   return { sight: { ...sight, but: debt.but }, rests: union(sight.rests, debt.rests) }
 }
 
+/** The state once the window is taken in: its items are met from now on. Only what joins may be taken in. */
+export function taken(state: State, fact: Fact, trial: Trial = NO_TRIAL): State {
+  const link = linkOf(state, fact, trial)
+  const isMissing = typeof link === 'string'
+  // A window that brings nothing new need not join, unless it goes on behind the floor.
+  const isKnown = fact.metPrefix === fact.count
+  if (isKnown && seamOf(state, fact, trial) !== 'shown' && (isMissing || behindFloor(fact) === 0)) return state
+  // Everything that stayed has been met, if that is the end.
+  if (state.ended !== null) return { ...state, isStray: true }
+  return isMissing ? { ...state, spoiled: state.spoiled ?? link } : joined(state, fact, link)
+}
+
 /** The state once a window that joins by `sight` has been taken in. */
 export function joined(state: State, fact: Fact, { sight, rests }: { sight: Sight; rests: Basis[] }): State {
   const { skip, count, last, lastId: id, trail, oldest, newest, sent, received, asked, anchor, first } = fact
@@ -209,17 +221,20 @@ export function behindFloor({ skip, count, metPrefix, floorAt }: Fact): number {
  * Forgets what empty answers said if one of them was asked for fewer items than this answer holds (see `isNarrow`); and
  * that the list is empty, if this answer shows an item.
  */
-function unsaid(earlier: State, fact: Fact): State {
-  const before = earlier.floor === null && fact.count > 0 ? { ...earlier, ended: null } : earlier
-  const { pending, ended, count, narrowest } = before
-  if (narrowest === null || heldOf(fact) <= narrowest) return before
+function unsaid(before: State, fact: Fact, trial: Trial): State {
+  const { floor, pending, ended, count, narrowest, isStray } = before
+  const isOutdone = narrowest !== null && heldOf(fact) > narrowest
+  const isTakenBack = isOutdone ? ended?.includes('nothing-hidden-behind') === true : floor === null && fact.count > 0
+  const isSpoiled = isTakenBack && !holds(trial, 'nothing: no window was taken in behind an end it showed', !isStray)
+  const spoiled = isSpoiled ? 'nothing: no window was taken in behind an end it showed' : before.spoiled
+  const state = isTakenBack ? { ...before, ended: null, spoiled } : before
+  if (!isOutdone) return state
   return {
-    ...before,
+    ...state,
     narrowest: null,
     pending: pending.some(({ kind }) => kind === 'nothing') ? [] : pending,
     empty: null,
     count: count === null ? null : { ...count, isOver: false },
-    ended: ended?.includes('nothing-hidden-behind') === true ? null : ended,
   }
 }
 
@@ -230,7 +245,7 @@ function heldOf({ count, asked }: Fact): number {
 
 /** What is noted of every believed answer, whatever it says of places. */
 function noted(earlier: State, fact: Fact, trial: Trial): State {
-  const before = unsaid(earlier, fact)
+  const before = unsaid(earlier, fact, trial)
   const state = {
     ...before,
     largest: Math.max(before.largest, heldOf(fact)),

@@ -1,6 +1,6 @@
 // What the kernel knows of a walk, as plain data, and the words for it: docs/proof.md.
 import type { Moment } from '../task.ts'
-import type { ConditionName } from './conditions.ts'
+import type { ConditionName, MissingLink } from './conditions.ts'
 import type { Fact, RunMember } from './facts.ts'
 
 /** What a claim rests on beside the assumptions about any list: docs/proof.md names each and says who breaks it. */
@@ -142,6 +142,10 @@ export interface State {
   ended: Basis[] | null
   /** What all joined windows rest on. */
   basis: Basis[]
+  /** Why the walk will not be complete any more; null where it may be. */
+  spoiled: MissingLink | null
+  /** Something was taken in behind the end that was shown: the walk is spoiled where that is forgotten. */
+  isStray: boolean
 }
 
 export const BEGINNING: State = {
@@ -165,6 +169,8 @@ export const BEGINNING: State = {
   isFiltered: false,
   ended: null,
   basis: [],
+  spoiled: null,
+  isStray: false,
 }
 
 /** What the walk speaks of: the tasks between two moments of a list in created order. */
