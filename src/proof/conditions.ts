@@ -25,6 +25,7 @@ export const CONDITIONS = [
   'passed: asked for after it was empty',
   'reached: shows an item behind the range',
   'repeated: the last item, asked for alone',
+  'repeated: given alone',
   'repeated: as further down before',
   'repeated: read one after another',
   'repeated: at its place before, asked for alone',

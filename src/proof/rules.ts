@@ -186,7 +186,7 @@ function isRepeated(state: State, fact: Fact, trial: Trial): boolean {
   const { skip, sent, firstId } = fact
   if (repeat === null || repeat.id !== firstId) return false
   return (
-    holds(trial, 'repeated: the last item, asked for alone', isLastAlone(state, fact)) &&
+    holds(trial, 'repeated: the last item, asked for alone', isLastAlone(state, fact, trial)) &&
     holds(trial, 'repeated: as further down before', skip > repeat.place && skip < repeat.skip) &&
     holds(trial, 'repeated: read one after another', sent >= repeat.received) &&
     holds(trial, 'repeated: at its place before, asked for alone', repeat.wasPlaced)
@@ -194,8 +194,8 @@ function isRepeated(state: State, fact: Fact, trial: Trial): boolean {
 }
 
 /** Asked for alone, and given alone: some services give more than they are asked for. */
-function isLastAlone({ floor }: State, { asked, count, firstId }: Fact): boolean {
-  return asked === 1 && count === 1 && firstId === floor?.id
+function isLastAlone({ floor }: State, { asked, count, firstId }: Fact, trial: Trial): boolean {
+  return asked === 1 && holds(trial, 'repeated: given alone', count === 1) && firstId === floor?.id
 }
 
 /** What is known of how answers are cut, once `behind` items were seen behind the floor. */
@@ -256,7 +256,7 @@ function noted(earlier: State, fact: Fact, trial: Trial): State {
     empty: emptyAfter(before, fact),
   }
   const { floor } = before
-  if (floor !== null && isLastAlone(before, fact)) {
+  if (floor !== null && isLastAlone(before, fact, trial)) {
     const { firstId, skip, sent, received } = fact
     const wasPlaced = floor.aloneAt !== null && sent >= floor.aloneAt
     if (skip === floor.joinedAt) state.floor = { ...floor, aloneAt: received }

@@ -291,6 +291,15 @@ export const QUICK: Record<string, Trials> = {
     ],
     needs: ['nothing: no window was taken in behind an end it showed'],
   },
+  'answers that hold more than was asked for': {
+    ...{ tasks: 4, readings: 4, changes: 1, take: 3, cap: null, asksAll: true, ties: true, rounds: 2, hidden: 1 },
+    needs: [],
+  },
+  'the last window again, of a service that gives two at least': {
+    ...{ tasks: 3, readings: 4, changes: 1, take: 2, cap: null, asksAll: true, ties: true, repeats: true, rounds: 2 },
+    tries: ['repeated'],
+    needs: ['repeated: given alone'],
+  },
   'the last window again': {
     ...{ tasks: 3, readings: 3, changes: 1, take: 2, cap: null, ties: true, repeats: true },
     tries: ['repeated'],
@@ -504,6 +513,11 @@ export const LONG: Record<string, Trials> = {
       [0, 1, 1, 1, 2, 3],
       [0, 0, 1, 1, 2, 3],
     ],
+    needs: [],
+  },
+  'runs in answers that hold more than was asked for': {
+    ...{ tasks: 4, readings: 6, changes: 2, take: 3, cap: 2, asksAll: true, ties: true, rounds: 2, counts: true },
+    lists: [[0, 1, 1, 2]],
     needs: [],
   },
   'a run whose answers come late': {

@@ -51,6 +51,8 @@ export interface Scope {
   later?: boolean
   /** Reads on and takes in where the end seems to be shown, which a larger answer may take back. */
   goesOn?: boolean
+  /** As many are given as are asked for, rounded up to a multiple. */
+  rounds?: number
   /** Behind the end the last window comes again. */
   repeats?: boolean
   /** Tasks of equal createdAt stand in the order of their ids, and so many neighbours show it. */
@@ -345,11 +347,12 @@ class Search {
 
   *#answers({ items, mistakes }: World, skip: number, asked: number): Generator<Said> {
     if (mistakes > 0) yield* MISTAKES
-    const { cap, limit, repeats, refusedAbove = asked } = this.#scope
+    const { cap, limit, repeats, rounds = 1, refusedAbove = asked } = this.#scope
     if ((limit !== undefined && skip + asked > limit) || asked > refusedAbove)
       return yield { kind: 'refused', items: [], length: 0 }
-    const from = repeats && skip >= items.length ? Math.max(0, items.length - asked) : skip
-    const there = Math.min(asked, Math.max(0, items.length - from))
+    const given = rounds * Math.ceil(asked / rounds)
+    const from = repeats && skip >= items.length ? Math.max(0, items.length - given) : skip
+    const there = Math.min(given, Math.max(0, items.length - from))
     if (there === 0) return yield { kind: 'items', items: [], length: 0 }
     const lengths = cap === null ? Array.from({ length: there }, (_, index) => index + 1) : [Math.min(cap, there)]
     for (const length of lengths) {
