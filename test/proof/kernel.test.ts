@@ -23,20 +23,20 @@ class Reader {
   /** Reads, and takes nothing in. An answer is cut after `cut` items. Returns the handle. */
   look(skip: number, asked: number, cut = asked): number {
     const some = this.list.slice(skip, skip + Math.min(asked, cut))
-    this.tell(skip, asked, some)
-    return this.#answers
+    return this.tell(skip, asked, some)
   }
 
-  tell(skip: number, asked: number, some: string[]): void {
+  tell(skip: number, asked: number, some: string[], sent = this.#answers): number {
     const isFailed = some.some((task) => task.endsWith('!'))
     const shown = isFailed ? [] : some.filter((task) => !task.endsWith('?'))
     const ids = shown.map((task) => task[0] as string)
     const moments = shown.map((task) => Number(task.slice(1)))
     const met = ids.map((id) => (this.#met.has(id) ? 1 : 0))
-    const times = { sent: this.#answers, received: this.#answers + 1 }
     this.#answers += 1
+    const times = { sent, received: this.#answers }
     this.kernel.tell({ skip, asked, ...times, kind: isFailed ? 'failed' : 'items', ids, moments, met }, this.#answers)
     if (this.marks) for (const id of this.kernel.takeCounted()) this.#met.add(id)
+    return this.#answers
   }
 
   refused(skip: number, asked: number): void {
@@ -638,6 +638,28 @@ test('a range between two moments', () => {
   expect(reader.kernel.missing()).toBe('the end of the list was shown')
   expect(reader.join(2, 3)).toBeNull()
   expect(reader.kernel.missing()).toBeNull()
+})
+
+test('what was empty before the floor was read, and shows late, is no end: the list may have grown in front since', () => {
+  const reader = new Reader('a9 b8 c7 d6')
+  reader.join(0, 2)
+  for (let time = 0; time < 2; time += 1) reader.tell(2, 3, [], 0)
+  reader.join(0, 3)
+  expect(reader.kernel.missing()).toBe('the end of the list was shown')
+})
+
+test.each<[string, (reader: Reader) => void]>([
+  ['as nothing else is read meanwhile', () => {}],
+  ['as the last item is seen late, where it was', (reader) => void reader.tell(1, 3, ['b8', 'c7', 'd6'], 1)],
+  ['as a window joins late', (reader) => reader.take(reader.tell(0, 3, ['a9', 'b8', 'c7'], 1), '')],
+])('what was deleted before an index was empty does not bring that index nearer, %s', (_, meanwhile) => {
+  const reader = new Reader('a9 b8 c7 d6 e5')
+  reader.join(0, 3)
+  reader.list = ['c7', 'd6', 'e5']
+  for (let time = 0; time < 2; time += 1) reader.look(3, 3)
+  meanwhile(reader)
+  reader.join(0, 2)
+  expect(reader.kernel.missing()).toBe('the end of the list was shown')
 })
 
 test('what is taken in where the list seems to end spoils the walk once that end is forgotten', () => {
