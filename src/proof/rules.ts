@@ -3,7 +3,7 @@
 import type { Moment } from '../task.ts'
 import type { ConditionName } from './conditions.ts'
 import { counted, hasRoom, owing, owingTied, paid } from './counting.ts'
-import { emptyAfter, emptyBehind, emptyHeld } from './empty-indexes.ts'
+import { emptyAfter, emptyBehind } from './empty-indexes.ts'
 import { type Fact, NO_RUN } from './facts.ts'
 import { behindRun, debtOf, placed, sightOf } from './places.ts'
 import {
@@ -134,7 +134,7 @@ export function joined(state: State, fact: Fact, { sight, rests }: { sight: Sigh
     ...(isPlaced ? owing(state, but, behindRun(state, sight), { received, behind }) : owingTied(state, but, fact)),
     floor,
     pending: pending.filter((one) => one.from > index && one.sent >= received && !beginsTied(one, last)),
-    empty: isPlaced ? emptyHeld(state, index, sight.heldAt) : emptyBehind(state, fact),
+    empty: emptyBehind(state, fact),
     ...cutsSeen(state, behindFloor(fact)),
     basis: union(state.basis, rests),
   }

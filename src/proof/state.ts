@@ -55,8 +55,6 @@ export interface Sight extends Pick<Fact, 'kind' | 'first' | 'sent' | 'received'
   but: RunMember | null
   /** What that rests on. */
   rests: Basis[]
-  /** When the answer that placed this one was asked for, if it showed the floor's last item where it joined; or -1. */
-  heldAt: number
 }
 
 /** What stood directly behind a run; `id` is null where only its createdAt was kept. */
