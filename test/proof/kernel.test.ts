@@ -640,6 +640,14 @@ test('a range between two moments', () => {
   expect(reader.kernel.missing()).toBeNull()
 })
 
+test('a run is not counted by another one of its createdAt, whose ends were seen first', () => {
+  const reader = new Reader('a5 b5 c5 d4 e5 f3')
+  reader.join(0, 2)
+  reader.kernel.owe()
+  for (const skip of [4, 3, 1, 4]) reader.look(skip, 2)
+  expect(reader.kernel.owed).toBe(5)
+})
+
 test('what was empty before the floor was read, and shows late, is no end: the list may have grown in front since', () => {
   const reader = new Reader('a9 b8 c7 d6')
   reader.join(0, 2)
