@@ -154,12 +154,12 @@ function apart({ floor, pending }: State, mark: Sight, { received }: Sight, tria
     : mark
 }
 
-/** Whether nothing stands there or behind. A refusal may be about that window: a later answer must reach further. */
+/** Whether nothing stands there or behind. A refusal may be about that window: another answer must reach further. */
 function isOver(sight: Sight, pending: readonly Sight[], mark: Sight & { reach: number }, trial: Trial): boolean {
-  const { kind, from, low, received } = sight
+  const { kind, from, low } = sight
   if (low <= from || (kind !== 'nothing' && kind !== 'refused')) return false
   if (pending.some((one) => one.kind === 'items' && one.from > from)) return false
-  // The later answer reaches further, and shows nothing there.
-  const isBeyond = mark.kind === 'items' && mark.to <= from && mark.reach > from && mark.sent >= received
+  // That answer shows nothing there, and before it only what was met: what the refusal hid may stand there by now.
+  const isBeyond = mark.kind === 'items' && mark.low >= mark.to && mark.to <= from && mark.reach > from
   return kind === 'nothing' || holds(trial, 'end: reaches beyond a refusal', isBeyond)
 }

@@ -640,6 +640,18 @@ test('a range between two moments', () => {
   expect(reader.kernel.missing()).toBeNull()
 })
 
+test('a refusal is no end by an answer that shows what was refused, as that has moved to the front', () => {
+  const reader = new Reader('a9 p8! x7')
+  reader.join(0, 1)
+  reader.look(1, 1)
+  for (let time = 0; time < 2; time += 1) reader.refused(2, 1)
+  reader.look(1, 1)
+  reader.look(0, 1)
+  reader.list = ['a9', 'x7']
+  reader.look(0, 3)
+  expect(reader.kernel.missing()).toBe('the end of the list was shown')
+})
+
 test('a run is not counted by another one of its createdAt, whose ends were seen first', () => {
   const reader = new Reader('a5 b5 c5 d4 e5 f3')
   reader.join(0, 2)
