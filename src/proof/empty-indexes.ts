@@ -23,7 +23,6 @@ export function emptyBehind({ empty, floor }: State, fact: Fact): EmptyIndex | n
 /** How much further down the empty index may lie than it says, by where the floor's last item is seen. */
 function movedSince({ place }: EmptyIndex, { joinedAt, run }: Floor, { floorAt }: Fact): number {
   const shift = (floorAt ?? 0) - (place ?? joinedAt)
-  if (place !== null && place !== joinedAt) return shift
   // The floor's ties may have moved behind its last item; and deletions may have come before the index was empty.
   return joinedAt - run + (place === null ? Math.max(0, shift) : shift)
 }
