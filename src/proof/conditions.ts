@@ -4,6 +4,7 @@
 export const CONDITIONS = [
   'nothing: came twice',
   'nothing: asked for as many as any answer held',
+  'nothing: no window was taken in behind an end it showed',
   'join: shows an anchor, or its place does',
   'join: no other run is owed',
   'from: begins before the range',
@@ -24,6 +25,7 @@ export const CONDITIONS = [
   'passed: asked for after it was empty',
   'reached: shows an item behind the range',
   'repeated: the last item, asked for alone',
+  'repeated: given alone',
   'repeated: as further down before',
   'repeated: read one after another',
   'repeated: at its place before, asked for alone',
@@ -31,3 +33,12 @@ export const CONDITIONS = [
 
 /** The name of one condition. */
 export type ConditionName = (typeof CONDITIONS)[number]
+
+/** What a proof still lacks: a statement that does not hold. */
+export type MissingLink =
+  | ConditionName
+  | 'every window that is taken in was told'
+  | 'every run that was counted was marked'
+  | 'the run of equal createdAt that is owed has been counted'
+  | 'a window has joined'
+  | 'the end of the list was shown'

@@ -9,7 +9,7 @@ export function emptyAfter({ empty, floor }: State, fact: Fact): EmptyIndex | nu
   if (floor === null) return empty
   if (kind === 'nothing' && sent >= floor.received && (empty === null || skip < empty.index))
     return { index: skip, received, place: null }
-  if (empty === null || empty.place !== null || !isFloorAlone || sent < empty.received) return empty
+  if (empty === null || !isFloorAlone || sent < empty.received) return empty
   return { ...empty, index: empty.index + movedSince(empty, floor, fact), place: fact.floorAt }
 }
 
@@ -20,21 +20,9 @@ export function emptyBehind({ empty, floor }: State, fact: Fact): EmptyIndex | n
   return { ...empty, index: empty.index + movedSince(empty, floor, fact), place: skip + count - 1 }
 }
 
-/**
- * As `emptyBehind`, where the floor's last item stood where it joined until `heldAt`, after the index was empty:
- * nothing in front of that item had changed, so the index has not moved.
- */
-export function emptyHeld({ empty, floor }: State, place: number, heldAt: number): EmptyIndex | null {
-  if (empty === null || floor === null || floor.run < 0 || floor.index !== floor.joinedAt) return null
-  if (heldAt < empty.received || floor.received > empty.received) return null
-  const { joinedAt, run } = floor
-  return { ...empty, index: empty.index + joinedAt - run, place }
-}
-
 /** How much further down the empty index may lie than it says, by where the floor's last item is seen. */
 function movedSince({ place }: EmptyIndex, { joinedAt, run }: Floor, { floorAt }: Fact): number {
   const shift = (floorAt ?? 0) - (place ?? joinedAt)
-  if (place !== null && place !== joinedAt) return shift
   // The floor's ties may have moved behind its last item; and deletions may have come before the index was empty.
   return joinedAt - run + (place === null ? Math.max(0, shift) : shift)
 }

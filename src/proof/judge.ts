@@ -1,22 +1,21 @@
 // Judges a walk by its evidence, line by line in the order in which it came. The kernel asks it during the walk, and
 // `verify --proof` gives it the same lines again. It knows no ids but those that facts name. Pure.
 import { keepLatest } from '../bounded.ts'
-import type { ConditionName } from './conditions.ts'
+import type { MissingLink } from './conditions.ts'
 import { type Counts, countsFor, owing } from './counting.ts'
 import type { Fact } from './facts.ts'
 import { lastRunOf } from './places.ts'
 import {
   asTold,
   atEnd,
-  behindFloor,
   hasPassed,
   heard,
-  joined,
   linkOf,
   recalled,
   type Seam,
   seamOf,
   type Told,
+  taken,
   told,
   trusted,
 } from './rules.ts'
@@ -41,44 +40,18 @@ export type Line =
 export class Unproven extends Error {}
 
 /** Raised with every change of a rule or of what a line says: evidence by other rules proves nothing by these. */
-export const RULES_NUMBER = 23
+export const RULES_NUMBER = 24
 
 /** The evidence was made by the rules of another version. */
 export class OtherRules extends Unproven {}
-
-/** What a proof still lacks: a statement that does not hold. */
-export type MissingLink =
-  | ConditionName
-  | 'every window that is taken in was told'
-  | 'every run that was counted was marked'
-  | 'the run of equal createdAt that is owed has been counted'
-  | 'a window has joined'
-  | 'the end of the list was shown'
 
 /** At most so many ids of a run are kept while it is counted: a longer run cannot be proven. */
 export const LARGEST_RUN = 300_000
 /** How many answers are kept for the walk to take in. */
 export const MOST_TOLD = 64
 
-/** The state from which another process goes on: without what rests on answers that only this one knows. */
-export function resumed(state: State): State {
-  return { ...state, pending: [], count: null, ahead: null, within: null, repeat: null, doubted: null }
-}
-
-/** What is known of a walk, and why it will not be complete if that is so already. */
-export interface Judged {
-  state: State
-  spoiled: MissingLink | null
-  stray: MissingLink | null
-}
-
-const UNJUDGED: Judged = { state: BEGINNING, spoiled: null, stray: null }
-
 export class Judge {
   state: State
-  spoiled: MissingLink | null
-  /** The same of what was taken in once the end had been shown: it counts where that is forgotten again. */
-  protected stray: MissingLink | null
   /** Ids were seen behind the floor, and have not been taken in since: the list does not end there. */
   protected isAhead = false
   /** Ids of a run that was counted are still to be marked. */
@@ -88,10 +61,8 @@ export class Judge {
   #last: Told | null = null
   readonly #trial: Trial
 
-  constructor(range: WalkRange | null, { state, spoiled, stray }: Judged = UNJUDGED) {
+  constructor(range: WalkRange | null, state: State = BEGINNING) {
     this.state = state
-    this.spoiled = spoiled
-    this.stray = stray
     this.#trial = { ...NO_TRIAL, range }
   }
 
@@ -104,7 +75,6 @@ export class Judge {
     if (fact === null) return null
     const before = this.state
     this.state = told(before, fact, this.#trial)
-    if (this.state.ended === null) this.spoiled ??= this.stray
     const counts = countsFor(before, this.state)
     if (counts !== null && counts !== 'counts') this.isToMark = true
     if ((this.state.count?.ids ?? 0) > LARGEST_RUN) this.state = { ...this.state, count: null }
@@ -128,23 +98,15 @@ export class Judge {
     return fact === undefined ? 'none' : seamOf(this.state, fact, this.#trial)
   }
 
-  /**
-   * Hears that the window is taken in: its items are met from now on. A walk that takes in what does not join is not
-   * complete. Returns the window's fact where the window has joined, else null.
-   */
+  /** Hears that the window is taken in: see `taken`. Returns its fact where it has joined, else null. */
   protected hearTaken(handle: number): Fact | null {
     const fact = this.#recall(handle)
-    const link = fact === undefined ? 'every window that is taken in was told' : linkOf(this.state, fact, this.#trial)
-    const missing = typeof link === 'string' ? link : null
-    // A window that brings nothing new need not join, unless it goes on behind the floor.
-    const isKnown = fact !== undefined && fact.metPrefix === fact.count
-    if (isKnown && this.seam(handle) !== 'shown' && (missing !== null || behindFloor(fact) === 0)) return null
-    // Once the end has been shown everything that stayed has been met already.
-    const isOver = this.state.ended !== null
-    if (isOver) this.stray ??= missing
-    else this.spoiled ??= missing
-    if (isOver || fact === undefined || typeof link === 'string') return null
-    this.state = joined(this.state, fact, link)
+    const before = this.state
+    this.state =
+      fact === undefined
+        ? { ...before, spoiled: before.spoiled ?? 'every window that is taken in was told' }
+        : taken(before, fact, this.#trial)
+    if (fact === undefined || this.state.floor === before.floor) return null
     this.#last = this.#told.get(handle) as Told
     return fact
   }
@@ -165,14 +127,22 @@ export class Judge {
   /** Claims the end of the list or the range, by the window taken in last. Returns whether that is newly proven. */
   protected end(): boolean {
     const last = this.#last
-    if (last === null || this.spoiled !== null || this.isToMark || this.state.ended !== null) return false
+    if (last === null || this.state.spoiled !== null || this.isToMark || this.state.ended !== null) return false
     const ended = atEnd(this.state, recalled(last, this.state), this.isAhead, this.#trial)
     this.state = ended ?? this.state
     return ended !== null
   }
 
-  /** What is missing for good if another process goes on now: it cannot know which ids of a counted run to mark. */
-  protected get unmarked(): MissingLink | null {
+  /**
+   * The state from which another process goes on: without what rests on answers that only this one knows. Which ids of a
+   * counted run are to be marked it cannot know.
+   */
+  protected resumed(): State {
+    const spoiled = this.state.spoiled ?? this.#unmarked
+    return { ...this.state, spoiled, pending: [], count: null, ahead: null, within: null, repeat: null, doubted: null }
+  }
+
+  get #unmarked(): MissingLink | null {
     return this.isToMark ? 'every run that was counted was marked' : null
   }
 
@@ -183,9 +153,9 @@ export class Judge {
 
   /** The first missing link; null where every task that stayed has been met. `isWhole`: see `Line`, `complete`. */
   missing(isWhole: boolean): MissingLink | null {
-    const { owed, floor, ended } = this.state
-    if (this.spoiled !== null) return this.spoiled
-    if (this.unmarked !== null) return this.unmarked
+    const { owed, floor, ended, spoiled } = this.state
+    if (spoiled !== null) return spoiled
+    if (this.#unmarked !== null) return this.#unmarked
     if (owed !== null) return 'the run of equal createdAt that is owed has been counted'
     if (!isWhole) return floor === null ? 'a window has joined' : null
     return ended === null ? 'the end of the list was shown' : null
@@ -208,8 +178,7 @@ export class Judge {
   }
 
   #resume(): void {
-    this.spoiled ??= this.unmarked
-    this.state = resumed(this.state)
+    this.state = this.resumed()
     this.isAhead = false
     this.isToMark = false
     this.#told.clear()

@@ -3,13 +3,15 @@
 // kernel is a judge that makes facts of the answers, judges by those, and keeps them as the evidence of the walk.
 import { keepLatest } from '../bounded.ts'
 import type { Moment } from '../task.ts'
+import type { MissingLink } from './conditions.ts'
 import { idsFor } from './counting.ts'
 import { type Fact, factOf, type ListAnswer } from './facts.ts'
-import { Judge, type Judged, type Line, type MissingLink, MOST_TOLD, RULES_NUMBER, resumed } from './judge.ts'
-import type { WalkRange } from './state.ts'
+import { Judge, type Line, MOST_TOLD, RULES_NUMBER } from './judge.ts'
+import type { State, WalkRange } from './state.ts'
 
 /** What another process needs to go on with the walk: plain data. */
-export interface Saved extends Judged {
+export interface Saved {
+  state: State
   /** Number of answers so far. */
   answers: number
 }
@@ -36,7 +38,7 @@ export class Kernel extends Judge {
   #evidence: Line[]
 
   constructor(range: WalkRange | null, saved: Saved | null = null) {
-    super(range, saved ?? undefined)
+    super(range, saved?.state)
     this.#evidence = [saved === null ? { op: 'begun', range, rules: RULES_NUMBER } : { op: 'resumed' }]
     this.#hasRange = range !== null
     this.#before = saved?.answers ?? 0
@@ -44,8 +46,7 @@ export class Kernel extends Judge {
   }
 
   save(): Saved {
-    const { stray } = this
-    return { state: resumed(this.state), spoiled: this.spoiled ?? this.unmarked, stray, answers: this.#answers }
+    return { state: this.resumed(), answers: this.#answers }
   }
 
   /** The lines of evidence since the last call, in order. */

@@ -20,7 +20,7 @@ import {
 const MOST_PENDING = 1000
 
 /** The part of a sight that says before which index no unmet task can stand. */
-type Mark = Pick<Sight, 'sent' | 'received' | 'low' | 'but' | 'rests' | 'heldAt'>
+type Mark = Pick<Sight, 'sent' | 'received' | 'low' | 'but' | 'rests'>
 
 /** What an answer says by itself, as it begins with the list or shows an anchor. */
 export function sightOf(fact: Fact): Sight {
@@ -31,7 +31,6 @@ export function sightOf(fact: Fact): Sight {
     low: skip === 0 || anchor !== 'none' ? skip + metPrefix : 0,
     but: isTied ? { moment: first, member: anchorId ?? '' } : null,
     rests: isUnread(kind) ? ['unread-apart'] : [],
-    heldAt: -1,
   }
 }
 
@@ -68,8 +67,7 @@ export function placed(before: State, fact: Fact, trial: Trial): State {
   const { floor } = state
   if (state.pending.length === 0 || (floor !== null && sight.low <= floor.index)) return state
   const pending: Sight[] = []
-  const mark = { ...sight, heldAt: fact.floorAt === floor?.joinedAt ? sight.sent : -1 }
-  for (const one of state.pending) pending.push(resolved(state, one, { mark, known: pending }, trial))
+  for (const one of state.pending) pending.push(resolved(state, one, { mark: sight, known: pending }, trial))
   const reach = reachOf(state, fact)
   const over = pending.find(
     (one) => isOver(one, pending, { ...sight, reach }, trial) && debtOf(state, [one.but], trial) !== null,
@@ -116,8 +114,8 @@ function withSight(state: State, sight: Sight, { asked, anchor }: Fact, trial: T
 
 /** Before any sight: no unmet task stands in front of the list, and none stood up to the end of the floor. */
 function startOf({ floor }: State): Mark {
-  if (floor === null) return { sent: 0, received: 0, low: 0, but: null, rests: [], heldAt: -1 }
-  return { ...floor, low: floor.index + 1, rests: [], heldAt: -1 }
+  if (floor === null) return { sent: 0, received: 0, low: 0, but: null, rests: [] }
+  return { ...floor, low: floor.index + 1, rests: [] }
 }
 
 /**
@@ -140,8 +138,7 @@ function resolved(state: State, sight: Sight, { mark, known }: { mark: Sight; kn
   // What is left out at a position may be a tie of the unmet task, and change places with it.
   const isLeftOut = [before, after].some((one) => 'kind' in one && one.kind === 'nothing')
   const more: Basis[] = ['held', ...debt.rests, ...(isLeftOut ? ['ties-keep-places' as const] : [])]
-  const { heldAt } = mark
-  return { ...sight, low, but: debt.but, heldAt, rests: union(union(before.rests, after.rests), union(rests, more)) }
+  return { ...sight, low, but: debt.but, rests: union(union(before.rests, after.rests), union(rests, more)) }
 }
 
 function best(marks: Mark[]): Mark | undefined {
@@ -157,12 +154,12 @@ function apart({ floor, pending }: State, mark: Sight, { received }: Sight, tria
     : mark
 }
 
-/** Whether nothing stands there or behind. A refusal may be about that window: a later answer must reach further. */
+/** Whether nothing stands there or behind. A refusal may be about that window: another answer must reach further. */
 function isOver(sight: Sight, pending: readonly Sight[], mark: Sight & { reach: number }, trial: Trial): boolean {
-  const { kind, from, low, received } = sight
+  const { kind, from, low } = sight
   if (low <= from || (kind !== 'nothing' && kind !== 'refused')) return false
   if (pending.some((one) => one.kind === 'items' && one.from > from)) return false
-  // The later answer reaches further, and shows nothing there.
-  const isBeyond = mark.kind === 'items' && mark.to <= from && mark.reach > from && mark.sent >= received
+  // That answer shows nothing there, and before it only what was met: what the refusal hid may stand there by now.
+  const isBeyond = mark.kind === 'items' && mark.low >= mark.to && mark.to <= from && mark.reach > from
   return kind === 'nothing' || holds(trial, 'end: reaches beyond a refusal', isBeyond)
 }

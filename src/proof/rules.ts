@@ -3,7 +3,7 @@
 import type { Moment } from '../task.ts'
 import type { ConditionName } from './conditions.ts'
 import { counted, hasRoom, owing, owingTied, paid } from './counting.ts'
-import { emptyAfter, emptyBehind, emptyHeld } from './empty-indexes.ts'
+import { emptyAfter, emptyBehind } from './empty-indexes.ts'
 import { type Fact, NO_RUN } from './facts.ts'
 import { behindRun, debtOf, placed, sightOf } from './places.ts'
 import {
@@ -101,6 +101,18 @@ export function linkOf(state: State, fact: Fact, trial: Trial): { sight: Sight; 
   return { sight: { ...sight, but: debt.but }, rests: union(sight.rests, debt.rests) }
 }
 
+/** The state once the window is taken in: its items are met from now on. Only what joins may be taken in. */
+export function taken(state: State, fact: Fact, trial: Trial = NO_TRIAL): State {
+  const link = linkOf(state, fact, trial)
+  const isMissing = typeof link === 'string'
+  // A window that brings nothing new need not join, unless it goes on behind the floor.
+  const isKnown = fact.metPrefix === fact.count
+  if (isKnown && seamOf(state, fact, trial) !== 'shown' && (isMissing || behindFloor(fact) === 0)) return state
+  // Everything that stayed has been met, if that is the end.
+  if (state.ended !== null) return { ...state, isStray: true }
+  return isMissing ? { ...state, spoiled: state.spoiled ?? link } : joined(state, fact, link)
+}
+
 /** The state once a window that joins by `sight` has been taken in. */
 export function joined(state: State, fact: Fact, { sight, rests }: { sight: Sight; rests: Basis[] }): State {
   const { skip, count, last, lastId: id, trail, oldest, newest, sent, received, asked, anchor, first } = fact
@@ -122,7 +134,7 @@ export function joined(state: State, fact: Fact, { sight, rests }: { sight: Sigh
     ...(isPlaced ? owing(state, but, behindRun(state, sight), { received, behind }) : owingTied(state, but, fact)),
     floor,
     pending: pending.filter((one) => one.from > index && one.sent >= received && !beginsTied(one, last)),
-    empty: isPlaced ? emptyHeld(state, index, sight.heldAt) : emptyBehind(state, fact),
+    empty: emptyBehind(state, fact),
     ...cutsSeen(state, behindFloor(fact)),
     basis: union(state.basis, rests),
   }
@@ -174,7 +186,7 @@ function isRepeated(state: State, fact: Fact, trial: Trial): boolean {
   const { skip, sent, firstId } = fact
   if (repeat === null || repeat.id !== firstId) return false
   return (
-    holds(trial, 'repeated: the last item, asked for alone', isLastAlone(state, fact)) &&
+    holds(trial, 'repeated: the last item, asked for alone', isLastAlone(state, fact, trial)) &&
     holds(trial, 'repeated: as further down before', skip > repeat.place && skip < repeat.skip) &&
     holds(trial, 'repeated: read one after another', sent >= repeat.received) &&
     holds(trial, 'repeated: at its place before, asked for alone', repeat.wasPlaced)
@@ -182,8 +194,8 @@ function isRepeated(state: State, fact: Fact, trial: Trial): boolean {
 }
 
 /** Asked for alone, and given alone: some services give more than they are asked for. */
-function isLastAlone({ floor }: State, { asked, count, firstId }: Fact): boolean {
-  return asked === 1 && count === 1 && firstId === floor?.id
+function isLastAlone({ floor }: State, { asked, count, firstId }: Fact, trial: Trial): boolean {
+  return asked === 1 && holds(trial, 'repeated: given alone', count === 1) && firstId === floor?.id
 }
 
 /** What is known of how answers are cut, once `behind` items were seen behind the floor. */
@@ -209,17 +221,20 @@ export function behindFloor({ skip, count, metPrefix, floorAt }: Fact): number {
  * Forgets what empty answers said if one of them was asked for fewer items than this answer holds (see `isNarrow`); and
  * that the list is empty, if this answer shows an item.
  */
-function unsaid(earlier: State, fact: Fact): State {
-  const before = earlier.floor === null && fact.count > 0 ? { ...earlier, ended: null } : earlier
-  const { pending, ended, count, narrowest } = before
-  if (narrowest === null || heldOf(fact) <= narrowest) return before
+function unsaid(before: State, fact: Fact, trial: Trial): State {
+  const { floor, pending, ended, count, narrowest, isStray } = before
+  const isOutdone = narrowest !== null && heldOf(fact) > narrowest
+  const isTakenBack = isOutdone ? ended?.includes('nothing-hidden-behind') === true : floor === null && fact.count > 0
+  const isSpoiled = isTakenBack && !holds(trial, 'nothing: no window was taken in behind an end it showed', !isStray)
+  const spoiled = isSpoiled ? 'nothing: no window was taken in behind an end it showed' : before.spoiled
+  const state = isTakenBack ? { ...before, ended: null, spoiled } : before
+  if (!isOutdone) return state
   return {
-    ...before,
+    ...state,
     narrowest: null,
     pending: pending.some(({ kind }) => kind === 'nothing') ? [] : pending,
     empty: null,
     count: count === null ? null : { ...count, isOver: false },
-    ended: ended?.includes('nothing-hidden-behind') === true ? null : ended,
   }
 }
 
@@ -230,7 +245,7 @@ function heldOf({ count, asked }: Fact): number {
 
 /** What is noted of every believed answer, whatever it says of places. */
 function noted(earlier: State, fact: Fact, trial: Trial): State {
-  const before = unsaid(earlier, fact)
+  const before = unsaid(earlier, fact, trial)
   const state = {
     ...before,
     largest: Math.max(before.largest, heldOf(fact)),
@@ -241,7 +256,7 @@ function noted(earlier: State, fact: Fact, trial: Trial): State {
     empty: emptyAfter(before, fact),
   }
   const { floor } = before
-  if (floor !== null && isLastAlone(before, fact)) {
+  if (floor !== null && isLastAlone(before, fact, trial)) {
     const { firstId, skip, sent, received } = fact
     const wasPlaced = floor.aloneAt !== null && sent >= floor.aloneAt
     if (skip === floor.joinedAt) state.floor = { ...floor, aloneAt: received }

@@ -1,6 +1,6 @@
 // What the kernel knows of a walk, as plain data, and the words for it: docs/proof.md.
 import type { Moment } from '../task.ts'
-import type { ConditionName } from './conditions.ts'
+import type { ConditionName, MissingLink } from './conditions.ts'
 import type { Fact, RunMember } from './facts.ts'
 
 /** What a claim rests on beside the assumptions about any list: docs/proof.md names each and says who breaks it. */
@@ -55,8 +55,6 @@ export interface Sight extends Pick<Fact, 'kind' | 'first' | 'sent' | 'received'
   but: RunMember | null
   /** What that rests on. */
   rests: Basis[]
-  /** When the answer that placed this one was asked for, if it showed the floor's last item where it joined; or -1. */
-  heldAt: number
 }
 
 /** What stood directly behind a run; `id` is null where only its createdAt was kept. */
@@ -142,6 +140,10 @@ export interface State {
   ended: Basis[] | null
   /** What all joined windows rest on. */
   basis: Basis[]
+  /** Why the walk will not be complete any more; null where it may be. */
+  spoiled: MissingLink | null
+  /** Something was taken in behind the end that was shown: the walk is spoiled where that is forgotten. */
+  isStray: boolean
 }
 
 export const BEGINNING: State = {
@@ -165,6 +167,8 @@ export const BEGINNING: State = {
   isFiltered: false,
   ended: null,
   basis: [],
+  spoiled: null,
+  isStray: false,
 }
 
 /** What the walk speaks of: the tasks between two moments of a list in created order. */

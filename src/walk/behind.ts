@@ -162,7 +162,10 @@ async function* joinByPlace(
   const again = await seeLast(reader, last)
   // If the last item stands where it stood and the window still does not join, the walk goes on, and is partial.
   const isHere = last.id === null || placeIn(last, again) === last.index
-  if (!kernel.joins(window.handle) && !(isHere && (passed.length > 0 || ongoing.isUnpaid || kernel.spoiled !== null))) {
+  if (
+    !kernel.joins(window.handle) &&
+    !(isHere && (passed.length > 0 || ongoing.isUnpaid || kernel.state.spoiled !== null))
+  ) {
     reader.drop(window)
     return 'moved'
   }

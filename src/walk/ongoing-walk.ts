@@ -1,6 +1,6 @@
 // The state of a walk that is under way, what of it is saved for another process to go on from, and the walk's result.
 // Where the walk goes is decided by walk.ts, behind.ts, further.ts, moving-end.ts, growing.ts, detours.ts and ties.ts.
-import type { MissingLink } from '../proof/judge.ts'
+import type { MissingLink } from '../proof/conditions.ts'
 import { Kernel } from '../proof/kernel.ts'
 import type { Moment } from '../task.ts'
 import { type ChainState, extendChain, newChain, overlapOf, seenAgain } from './chain.ts'

@@ -50,7 +50,7 @@ export async function* payOwed(ongoing: OngoingWalk, limit: number | null = null
   let shown = ''
   let same = 0
   for (let round = 0; round < most && same < ROUNDS_IN_DOUBT; round += 1) {
-    if (kernel.owed === undefined || kernel.spoiled !== null) break
+    if (kernel.owed === undefined || kernel.state.spoiled !== null) break
     const found: RunRead = yield* readRun(ongoing, kernel.owed, search.place, limit)
     const { count } = kernel.state
     const before = shown

@@ -94,7 +94,7 @@ async function* onWindow(ongoing: OngoingWalk, window: ItemsWindow): Steps<Onwar
     return null
   }
   const isDirect = !beginning && window.skip === chain.end && window.met[0] === 0
-  if (isDirect && (kernel.spoiled === null || reader.largest < 2 || reader.take < 2)) {
+  if (isDirect && (kernel.state.spoiled === null || reader.largest < 2 || reader.take < 2)) {
     if ((chain.filtered || ongoing.reachAhead > 2) && ongoing.forward() < chain.end) {
       // A step forward has led to the end of the chain, past where an overlap can be shown.
       reader.drop(window)
@@ -116,7 +116,7 @@ function mayJoin(ongoing: OngoingWalk, window: ItemsWindow): boolean {
   if (kernel.joins(window.handle)) return true
   if (seam !== 'none') {
     // Where ties come in another order at every read, another answer may show more. Else the walk goes on, partial.
-    if (kernel.spoiled !== null || ongoing.unjoined >= TRIES) return true
+    if (kernel.state.spoiled !== null || ongoing.unjoined >= TRIES) return true
     ongoing.unjoined += 1
   } else if (ongoing.chain.filtered && !ongoing.isLooking())
     ongoing.leap = Math.floor(Math.min(ongoing.leap, window.asked / 2) / 2)

@@ -268,6 +268,38 @@ export const QUICK: Record<string, Trials> = {
     ...{ tries: ['reached'], range: { order: 'created_asc', from: 1, to: 2 } },
     needs: ['from: begins before the range', 'reached: shows an item behind the range'],
   },
+  'an end that a larger answer takes back, and what is taken in behind it': {
+    ...{ tasks: 6, readings: 6, changes: 0, take: 3, cap: 3, ties: false, hidden: 1, goesOn: true },
+    ...{ tries: ['place', 'reached'], range: { order: 'created_asc', from: null, to: 5 }, lists: [[0, 1, 2, 3, 4, 5]] },
+    asks: [
+      [0, 1],
+      [1, 1],
+      [3, 1],
+      [4, 1],
+      [3, 3],
+    ],
+    needs: ['nothing: no window was taken in behind an end it showed'],
+  },
+  'ties that are taken in behind an end that a larger answer takes back': {
+    ...{ tasks: 6, readings: 5, changes: 1, take: 3, cap: 3, ties: true, hidden: 2, goesOn: true, only: ['shuffle'] },
+    ...{ tries: ['place', 'reached'], range: { order: 'created_asc', from: null, to: 2 }, lists: [[0, 0, 0, 0, 1, 2]] },
+    asks: [
+      [0, 2],
+      [1, 2],
+      [3, 2],
+      [3, 3],
+    ],
+    needs: ['nothing: no window was taken in behind an end it showed'],
+  },
+  'answers that hold more than was asked for': {
+    ...{ tasks: 4, readings: 4, changes: 1, take: 3, cap: null, asksAll: true, ties: true, rounds: 2, hidden: 1 },
+    needs: [],
+  },
+  'the last window again, of a service that gives two at least': {
+    ...{ tasks: 3, readings: 4, changes: 1, take: 2, cap: null, asksAll: true, ties: true, repeats: true, rounds: 2 },
+    tries: ['repeated'],
+    needs: ['repeated: given alone'],
+  },
   'the last window again': {
     ...{ tasks: 3, readings: 3, changes: 1, take: 2, cap: null, ties: true, repeats: true },
     tries: ['repeated'],
@@ -471,6 +503,28 @@ export const LONG: Record<string, Trials> = {
       [1, 3],
       [2, 3],
       [3, 3],
+    ],
+    needs: [],
+  },
+  'reading on behind an end': {
+    ...{ tasks: 6, readings: 6, changes: 1, take: 3, cap: 3, asksAll: true, ties: true, hidden: 2, goesOn: true },
+    ...{ tries: ['place', 'reached'], range: { order: 'created_asc', from: null, to: 3 }, counts: true },
+    lists: [
+      [0, 1, 1, 1, 2, 3],
+      [0, 0, 1, 1, 2, 3],
+    ],
+    needs: [],
+  },
+  'runs in answers that hold more than was asked for': {
+    ...{ tasks: 4, readings: 6, changes: 1, take: 3, cap: 2, ties: true, rounds: 2, counts: true },
+    ...{ only: ['shuffle'], lists: [[0, 1, 1, 2]] },
+    asks: [
+      [0, 1],
+      [1, 1],
+      [2, 1],
+      [2, 2],
+      [3, 1],
+      [4, 3],
     ],
     needs: [],
   },

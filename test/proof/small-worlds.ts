@@ -15,6 +15,7 @@ import {
   joined,
   linkOf,
   recalled,
+  taken,
   told,
   trusted,
 } from '../../src/proof/rules.ts'
@@ -48,6 +49,10 @@ export interface Scope {
   ahead?: boolean
   /** Any answer may be taken in, and not only the last one. */
   later?: boolean
+  /** Reads on and takes in where the end seems to be shown, which a larger answer may take back. */
+  goesOn?: boolean
+  /** As many are given as are asked for, rounded up to a multiple. */
+  rounds?: number
   /** Behind the end the last window comes again. */
   repeats?: boolean
   /** Tasks of equal createdAt stand in the order of their ids, and so many neighbours show it. */
@@ -342,11 +347,12 @@ class Search {
 
   *#answers({ items, mistakes }: World, skip: number, asked: number): Generator<Said> {
     if (mistakes > 0) yield* MISTAKES
-    const { cap, limit, repeats, refusedAbove = asked } = this.#scope
+    const { cap, limit, repeats, rounds = 1, refusedAbove = asked } = this.#scope
     if ((limit !== undefined && skip + asked > limit) || asked > refusedAbove)
       return yield { kind: 'refused', items: [], length: 0 }
-    const from = repeats && skip >= items.length ? Math.max(0, items.length - asked) : skip
-    const there = Math.min(asked, Math.max(0, items.length - from))
+    const given = rounds * Math.ceil(asked / rounds)
+    const from = repeats && skip >= items.length ? Math.max(0, items.length - given) : skip
+    const there = Math.min(given, Math.max(0, items.length - from))
     if (there === 0) return yield { kind: 'items', items: [], length: 0 }
     const lengths = cap === null ? Array.from({ length: there }, (_, index) => index + 1) : [Math.min(cap, there)]
     for (const length of lengths) {
@@ -485,7 +491,7 @@ class Search {
   /** Each answer that joins by now, and each of the others after it. */
   #takeIn(world: World, latest: Told | null, given: Given): void {
     const { state } = world
-    if (state.ended !== null) return
+    if (state.ended !== null && this.#scope.goesOn !== true) return
     const mayBeEarlier = this.#tries.includes('place') || this.#scope.later === true
     for (const one of world.told) {
       const isLatest = one.received === latest?.received
@@ -493,12 +499,16 @@ class Search {
       this.#result.claims += 1
       const fact = recalled(one.heard, state)
       const link = linkOf(state, fact, this.#trial)
-      if (typeof link === 'string') continue
+      // What joins and brings nothing new may join, though the judge does without.
+      const joins = typeof link !== 'string' && state.ended === null
+      const after = joins ? joined(state, fact, link) : taken(state, fact, this.#trial)
+      const isNew = world.items.some(({ id, met }) => !met && one.ids.includes(id))
+      if (after.spoiled !== null || (after.floor === state.floor && !isNew)) continue
       this.#result.accepted += 1
-      const next = { ...world, broken: [...world.broken], last: one, items: met(world.items, one.ids) }
-      next.state = this.#relevant(joined(state, fact, link))
+      const next = { ...world, broken: [...world.broken], items: met(world.items, one.ids) }
+      next.state = this.#relevant(after)
       next.trail = { line: `takes in what was read from ${one.fact.skip}`, before: world.trail }
-      this.#followJoin(world, next, one, given)
+      if (after.floor !== state.floor) this.#followJoin(world, next, one, given)
       this.#judge(next)
       this.#takeIn(next, null, given)
     }
@@ -556,8 +566,10 @@ class Search {
   }
 
   /** The same, of a window that is taken in. */
-  #followJoin(world: World, next: World, { fact, deletedSince, insertedSince }: Told, given: Given): void {
+  #followJoin(world: World, next: World, one: Told, given: Given): void {
+    const { fact, deletedSince, insertedSince } = one
     const { state } = next
+    next.last = one
     // Carried on by an index that was looked at twice: nothing in front of it may have changed.
     const isPlaced = fact.skip > 0 && fact.anchor === 'none'
     next.sunk = sunkAfter(world, state, given)
@@ -599,10 +611,8 @@ class Search {
 
   #hold(world: World): void {
     const { state, items, broken } = world
-    if (state.ended === null || state.owed !== null) {
-      this.#push(world)
-      return
-    }
+    if (state.ended === null || state.owed !== null || this.#scope.goesOn === true) this.#push(world)
+    if (state.ended === null || state.owed !== null) return
     this.#result.complete += 1
     if (!items.some((item) => this.#isMissed(item))) return
     const reason = [...state.basis, ...state.ended].find((basis) => broken.includes(basis))
@@ -743,7 +753,7 @@ function keyOf(world: World, { range, later }: Scope, tries: readonly Evidence[]
     empty === null
       ? '-'
       : `${empty.index}.${empty.place}.${(floor?.sent ?? 0) >= empty.received}.${world.sunk[empty.received]}`,
-    state.ended?.join('') ?? '-',
+    `${state.ended?.join('') ?? '-'}.${state.isStray}`,
     state.basis.join(''),
     world.mistakes,
     world.sinceFloor,
