@@ -213,7 +213,7 @@ function isCutShort({ floor, largest }: State, { skip, count, asked, floorAt }: 
 }
 
 /** How many items stand behind the floor's last one, or, where that is not shown, behind the met ones at the start. */
-export function behindFloor({ skip, count, metPrefix, floorAt }: Fact): number {
+function behindFloor({ skip, count, metPrefix, floorAt }: Fact): number {
   return floorAt === null ? count - metPrefix : skip + count - 1 - floorAt
 }
 
