@@ -1,7 +1,7 @@
 // Lists that move at every request, by little: the walk has to end, complete, and with everything that stayed.
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import { startSimulator } from '../../src/simulator/server.ts'
+import { type Simulator, startSimulator } from '../../src/simulator/server.ts'
 import { runSync } from '../../src/sync/run.ts'
 import { makeRunContext } from '../support/run-context.ts'
 import { makeScratch } from '../support/scratch.ts'
@@ -69,19 +69,24 @@ test.each(few(INSERTED, (_, n) => n < 2))(
   },
 )
 
-test('in a list by something unknown one is removed and one comes in before every third request: two walks agree', async () => {
-  using scratch = makeScratch()
-  let now = Date.now()
-  await using simulator = await startSimulator({ tasks: 300, openFraction: 0, compression: 'none', now: () => now })
-  const { account } = simulator
+/** Shows `account`'s list in the order of `rankOf` its ids. */
+function reorder(account: Simulator['account'], rankOf: (id: string) => string | number): void {
   const list = account.list.bind(account)
-  const rank = (text: string): string => JSON.parse(text).id.slice(-12)
+  const rank = (text: string) => rankOf(JSON.parse(text).id)
   account.list = (skip, take) => {
     const all = list(0, 1000)
     if (all.kind !== 'window') return all
     const texts = all.texts.toSorted((one, other) => (rank(one) < rank(other) ? -1 : 1))
     return { ...all, texts: texts.slice(skip, skip + take) }
   }
+}
+
+test('in a list by something unknown one is removed and one comes in before every third request: two walks agree', async () => {
+  using scratch = makeScratch()
+  let now = Date.now()
+  await using simulator = await startSimulator({ tasks: 300, openFraction: 0, compression: 'none', now: () => now })
+  const { account } = simulator
+  reorder(account, (id) => id.slice(-12))
   const before = account.ids()
   simulator.onBeforeRequest(({ n }) => {
     now += 1000
@@ -97,4 +102,25 @@ test('in a list by something unknown one is removed and one comes in before ever
   const mirrored = idsIn(path)
   const listed = new Set(account.ids())
   expect(before.filter((id) => listed.has(id) && !mirrored.has(id))).toEqual([])
+})
+
+test('tasks dated in the future tell nothing of the sequence: where one of them moves before every request, no two walks agree', async () => {
+  using scratch = makeScratch()
+  let now = Date.now()
+  const given = { tasks: 300, openFraction: 0, compression: 'none', newest: now + 400 * 86_400_000 } as const
+  await using simulator = await startSimulator({ ...given, now: () => now })
+  const { account } = simulator
+  const ids = account.ids()
+  const ranks = new Map(ids.map((id) => [id, Number.parseInt(id.slice(-6), 16)]))
+  reorder(account, (id) => ranks.get(id) as number)
+  simulator.onBeforeRequest(({ n }) => {
+    now += 1000
+    ranks.set(ids[(n * 89) % 300] as string, Number.parseInt((ids[(n * 37) % 300] as string).slice(-6), 16) + 0.5)
+  })
+  const run = makeRunContext(simulator.url, scratch.path('m.sqlite'), { sync: { window: 60 } })
+  const { summary, notes } = await runSync(run, { command: 'backfill' })
+  expect({ verdict: summary.verdict, notes }).toMatchObject({
+    verdict: 'partial',
+    notes: [expect.stringMatching(/no two walks/)],
+  })
 })

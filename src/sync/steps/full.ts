@@ -112,11 +112,13 @@ function endingOf(walked: Walked, previous: Walked | null, asKnown: boolean, cam
   // deleted or created since the first began: what moved meanwhile, and was passed over, would be new to the second, or
   // stand elsewhere. So are two that differ, besides, by what moved to the front, which the closing lap has met
   // (sync/steps/front.ts). Both require the lap to be one answer: between two, a new task that was passed over can move
-  // from what is still unread to what was read. Of long lists only the digests are compared.
+  // from what is still unread to what was read. And both require something to be compared: where a clock is wrong, all
+  // may be dated after the first walk began. Of long lists only the digests are compared.
   const inFront = previous === null ? null : sequence.inFrontOf(previous.sequence)
   const isSame =
     previous !== null &&
     front !== null &&
+    sequence.length > 0 &&
     (digest === previous.done.result.digest ||
       inFront === 0 ||
       (inFront !== null && came !== null && 2 * inFront < sequence.length))
