@@ -181,9 +181,44 @@ describe('what a sample teaches', () => {
       ['replaced systemStatus'],
     ],
     [
+      'also where it leaves the end out',
+      [1, 2].map(() => sampled(twice({ systemStatus: 'done', completedAt: undefined }), twice({}))),
+      ['replaced systemStatus', 'absent completedAt'],
+    ],
+    [
       'not where fewer do than not: their details may come late',
       [1, 2, 3, 4].map((n) => (n < 3 ? sampled(twice({ completedAt: 9 }), twice({})) : sampled([{}], [{}]))),
       [],
+    ],
+    [
+      'nor where the details have not ended, which come late',
+      [1, 2].map(() => sampled(twice({}), twice({ systemStatus: 'RUNNING', completedAt: null, result: null }))),
+      [],
+    ],
+    ['nor where a detail was read once', [1, 2].map(() => sampled(twice({ systemStatus: 'done' }), [{}])), []],
+    [
+      'nor where one of those that differ was read once, or has changed',
+      [
+        ...[1, 2].map(() => sampled(twice({ systemStatus: 'done' }), twice({}))),
+        sampled([{ systemStatus: 'done' }], [{}]),
+        sampled([{ systemStatus: 'FAIL' }, { systemStatus: 'done' }], twice({})),
+        sampled([{}], [{}]),
+      ],
+      [],
+    ],
+    [
+      'nor of open tasks',
+      [1, 2].map(() => sampled(twice({ systemStatus: 'RUNNING' }), twice({ systemStatus: 'RETRYING' }), false)),
+      [],
+    ],
+    [
+      'whatever else only the list has is told, too, but not by a task that has changed',
+      [
+        ...[1, 2, 3].map((n) => sampled(twice({ completedAt: 9, tag: n }), twice({}))),
+        sampled([{ completedAt: 8 }, { completedAt: 9 }], twice({ x: 1 })),
+        sampled(twice({ completedAt: 9 }), [{ completedAt: 4 }, { x: 1 }]),
+      ],
+      ['replaced completedAt', 'only-listed tag'],
     ],
     [
       'nor where most have changed meanwhile',
@@ -288,6 +323,8 @@ describe('what a sample teaches', () => {
     const plain = sampled([{ result }], [{ result }])
     const masked = (n: number) => sampled(twice({ timeframe: n, result }), twice({ timeframe: n + 9, result }))
     const told = (...sample: (typeof OPEN)[]) => judgeSample(sample, NO_FORMS).final
+    const known: Forms = { summary: [{ path: ['completedAt'], how: 'replaced' }], uneven: [] }
+    expect(judgeSample([sampled(twice({ completedAt: 9, result }), twice({ result }))], known).final).toBe(1)
     expect(told(plain, masked(1))).toBe(1)
     expect(told(plain, masked(1), masked(2))).toBe(3)
     expect(told(sampled(twice({ x: 'a', result }), twice({ x: 'abc', result })))).toBe(1)
@@ -353,6 +390,7 @@ describe('a detail beside what the list showed', () => {
     ['ended earlier', { ...DONE }, { ...DONE, completedAt: 4 }, null, NO_FORMS, 'older'],
     ['ended later', { ...DONE }, { ...DONE, completedAt: 6 }, null, NO_FORMS, 'newer'],
     ['tells more exactly when it ended', { ...DONE, completedAt: 0 }, { ...DONE }, null, rounded, 'agrees'],
+    ['differs in more than that', { ...DONE, completedAt: 0, x: 1 }, { ...DONE, x: 2 }, null, rounded, 'unclear'],
     ['is what the mirror had before', { ...DONE, x: 2 }, { ...DONE, x: 1 }, { ...DONE, x: 1 }, NO_FORMS, 'older'],
     ['is another state', { ...DONE, x: 2 }, { ...DONE, x: 3 }, { ...DONE, x: 1 }, NO_FORMS, 'unclear'],
     ['differs in what always does', { ...DONE, at: 1 }, { ...DONE, at: 2 }, null, uneven, 'agrees'],

@@ -118,7 +118,7 @@ type IsOtherwise = (each: FormDifference) => boolean
 /** What is known to be so, and the fields of a state that differ in most final tasks, however often both are read. */
 function shownOtherwise(sample: SampledForms[], before: Forms): IsOtherwise {
   const finals = sample.filter(({ isFinal }) => isFinal)
-  const read = finals.filter(({ listed, details }) => listed.length > 1 && details.length > 1)
+  const read = finals.filter(({ details }) => details.length > 1)
   const differ = read.flatMap((each) => (isOfOneMoment(each, () => true) ? differencesOf(each).filter(isOfState) : []))
   const most = Math.max(ALIKE.ruled, Math.floor(finals.length / 2) + 1)
   const names = Map.groupBy(differ, ({ path: [name] }) => name)
@@ -133,14 +133,14 @@ function isOfState({ path: [name], kind }: FormDifference): boolean {
 function isOfOneMoment({ listed, details }: SampledForms, isOtherwise: IsOtherwise): boolean {
   const [first, detail] = [listed[0], details[0]]
   if (first === undefined || detail === undefined) return false
-  const others = (one: Task, forms: Task[]) =>
-    forms
-      .flatMap((form) => compareForms(one, form))
-      .filter((each) => isOfState(each) || (each.path[0] === 'completedAt' && each.kind === 'extra'))
-  return (
-    others(first, listed).length + others(detail, details).length === 0 &&
-    others(first, [detail]).every((each) => isOfState(each) && isOtherwise(each))
-  )
+  // A list may leave `completedAt` out; a detail that does comes late.
+  const areAlike = (forms: Task[], one = forms[0] as Task, how: IsOtherwise = () => false): boolean =>
+    forms.every((form) => (!hasEnded(one) || hasEnded(form)) && compareForms(one, form).filter(isOfState).every(how))
+  return areAlike(listed) && areAlike(details) && areAlike([detail], first, isOtherwise)
+}
+
+function hasEnded({ completedAt }: Task): boolean {
+  return (completedAt ?? null) !== null
 }
 
 /** Whether it is known how the list shows the task: equal to the detail, or different only by rules that are known. */
