@@ -8,10 +8,10 @@ import { openRun } from '../support/session.ts'
 const HOUR = 3_600_000
 const FINAL = new Set(['DONE'])
 
-/** `by: 'sql'` is what happened to the mirror otherwise. */
-type Step = { by: 'list' | 'detail'; shows: object } | { by: 'sql'; text: string }
+/** `by: 'sql'` is what happened to the mirror otherwise; `after`: as the same run has listed it before. */
+type Step = { by: 'list' | 'detail'; shows: object; after?: object } | { by: 'sql'; text: string }
 const listed = (shows: object): Step => ({ by: 'list', shows })
-const lookedUp = (shows: object): Step => ({ by: 'detail', shows })
+const lookedUp = (shows: object, after?: object): Step => ({ by: 'detail', shows, ...(after && { after }) })
 
 /** Carries out each step in a run of its own, an hour after the one before; returns what the mirror holds then. */
 function after(steps: Step[], asksDetails = true) {
@@ -27,13 +27,15 @@ function after(steps: Step[], asksDetails = true) {
       continue
     }
     const session = openRun(path, now, { asksDetails })
-    const item = { id: 'a', createdAt: 1, ...step.shows }
+    const itemOf = (shows: object) => ({ id: 'a', createdAt: 1, ...shows })
     const raw = (body: object) => Buffer.from(JSON.stringify({ statusCode: 200, body }))
-    if (step.by === 'list') {
-      session.hold(1, prepareWindow(raw({ items: [item] }), FINAL), null)
+    const shown = step.by === 'list' ? step.shows : step.after
+    if (shown !== undefined) {
+      session.hold(1, prepareWindow(raw({ items: [itemOf(shown)] }), FINAL), null)
       session.takeIn({ handle: 1, walkId: null, skip: 0, readAt: now, now })
-    } else {
-      const { handle } = session.parseDetail(raw({ item }))
+    }
+    if (step.by === 'detail') {
+      const { handle } = session.parseDetail(raw({ item: itemOf(step.shows) }))
       session.takeDetails([{ kind: 'found', taskId: 'a', handle, readAt: now }], now)
     }
     session.close()
@@ -125,6 +127,16 @@ test.each<[string, Step[], object]>([
     'which is open, of a task that is listed no more, as where a list shows only what has ended: it was run again',
     [listed(DAY), unlisted, lookedUp(OPEN)],
     { status: 'NEW', owed: 0 },
+  ],
+  [
+    'with more in it, of a task that was not listed; then it is listed as it was',
+    [listed(MONTH), unlisted, lookedUp({ ...MONTH, data: more }), listed(MONTH)],
+    { accuracy: 'MONTH', owed: 0 },
+  ],
+  [
+    'which is open, of a task that was not listed but is again in this run: the look-up came late',
+    [listed(DAY), unlisted, lookedUp(OPEN, DAY)],
+    { status: 'DONE', accuracy: 'DAY' },
   ],
   [
     'which is open, of a task that was not listed; then it is listed as it was: the look-up came late',
