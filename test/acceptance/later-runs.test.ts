@@ -53,6 +53,36 @@ test.concurrent.for(ORDERS)(
   },
 )
 
+test('where answers hold five tasks, oldest first, and all have been written to, the end of the list shows no order: it is read whole', async () => {
+  await using stage = await makeStage({ stepMs, tasks: 400, order: 'created_asc', openFraction: 0, capItems: 5 })
+  await stage.sync()
+  const { account } = stage.simulator
+  for (const id of account.ids()) {
+    const task = JSON.parse(account.get(id) as string)
+    account.replaceText(id, JSON.stringify({ ...task, data: { ...task.data, body: 'written to' } }))
+  }
+  const { code, summary } = await stage.sync()
+  expect({ code, ...summary }).toMatchObject({ code: 0, plan: expect.arrayContaining(['full']), updated: 400 })
+  await expectExactCopy(stage)
+})
+
+test('tasks of which an answer can hold five, oldest first, with many open ones that are written to, are read near the newest', async () => {
+  const taskBytes = 20_000
+  const env = { TASK_MIRROR_SERVICE_MAX_BYTES_IN_FLIGHT: String(10 * taskBytes) }
+  await using stage = await makeStage({ stepMs, tasks: 200, order: 'created_asc', openFraction: 0.2, taskBytes })
+  await stage.runJson(['sync'], env)
+  const { account } = stage.simulator
+  for (const id of account.ids()) {
+    const task = JSON.parse(account.get(id) as string)
+    const written = { ...task, data: { ...task.data, body: 'written to' } }
+    if (task.completedAt === undefined) account.replaceText(id, JSON.stringify(written))
+  }
+  account.insert(5, { openShare: 0 })
+  const { code, summary } = await stage.runJson(['sync'], env)
+  expect({ code, ...summary }).toMatchObject({ code: 0, verdict: 'complete', inserted: 5 })
+  expect(summary.plan).not.toContain('full')
+})
+
 test.concurrent.for(
   ORDERS.flatMap((order, row) =>
     few(['new', 'old'] as const, (_, column) => row !== column).map((open) => ({ order, open })),
