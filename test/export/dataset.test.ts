@@ -370,6 +370,7 @@ test('a kill midway leaves the previous publication in force, and the next one c
 test.each([
   ['a manifest elsewhere', /"manifest": ".*"/, '"manifest": "../../etc/passwd"'],
   ['filters that are none', /"statuses": null/, '"statuses": 1'],
+  ['partitions that are none', /"partitionBy": ".*"/, '"partitionBy": 1'],
   ['nothing in it', /^.*$/s, ''],
 ])(
   'a damaged latest.json, with %s, is told of and not written over: once it is removed, a full snapshot makes it anew',
