@@ -150,6 +150,17 @@ test.each([
   )
 })
 
+test('a publication whose row was dropped, as old ones are, is not gone: the next feed goes on from the last one', async () => {
+  const mirror = makeMirror(...ordinaryRows(10))
+  const ids = []
+  for (const step of [{}, { changes: 'last' as const }, { changes: 'last' as const }]) {
+    ids.push((await publishing(mirror, step)).snapshotId)
+    change(mirror, "data_body = data_body || 'x'", 'seq = 3')
+  }
+  mirror.db.prepare('DELETE FROM snapshots WHERE id = ?').run(ids[1])
+  expect(await publishing(mirror, { changes: 'last' })).toMatchObject({ sinceSeq: 12 })
+})
+
 test('a mirror older than what was published is refused: its numbers mean other changes', async () => {
   const mirror = makeMirror(...ordinaryRows(4))
   await publishing(mirror)

@@ -40,10 +40,12 @@ export function feedBase(dbPath: string, changes: number | 'last', destination: 
     (row) => seriesOf(row.filters) === series && isWithin(filters, row.filters),
   )
   const there = present && new Set(present)
-  // How far what is there reaches: a publication beyond that builds on one that is gone. The first may begin anywhere.
-  let reach = rows[0]?.sinceSeq ?? 0
+  // How far what is there reaches, and what is gone reached: a publication that begins between builds on what is gone.
+  let [reach, gone] = [0, 0]
   const whole = rows.filter(({ id, cut, sinceSeq }) => {
-    if (there?.has(id) === false || (sinceSeq ?? 0) > reach) return false
+    const isGone = there?.has(id) === false
+    if (isGone) gone = Math.max(gone, cut)
+    if (isGone || ((sinceSeq ?? 0) > reach && reach < gone)) return false
     reach = Math.max(reach, cut)
     return true
   })
