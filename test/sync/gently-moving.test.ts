@@ -124,3 +124,40 @@ test('tasks dated in the future tell nothing of the sequence: where one of them 
     notes: [expect.stringMatching(/no two walks/)],
   })
 })
+
+test.each([
+  { what: 'moves to the front', verdict: 'complete', notes: [] },
+  { what: 'dated long ago comes in behind the first answer', verdict: 'partial', notes: [/no two walks/] },
+])(
+  'in a list by something unknown a task $what before every third request: two walks make it $verdict',
+  async (given) => {
+    using scratch = makeScratch()
+    let now = Date.now()
+    await using simulator = await startSimulator({ tasks: 300, openFraction: 0, compression: 'none', now: () => now })
+    const { account } = simulator
+    const before = account.ids()
+    const ranks = new Map(before.map((id) => [id, Number.parseInt(id.slice(-6), 16)]))
+    reorder(account, (id) => ranks.get(id) as number)
+    simulator.onBeforeRequest(({ n }) => {
+      now += 1000
+      if (n % 3 !== 0) return
+      if (given.verdict === 'complete') return void ranks.set(before[(n * 89) % 300] as string, -n)
+      account.insert(1)
+      const id = account.ids().find((each) => !ranks.has(each)) as string
+      account.replaceText(
+        id,
+        JSON.stringify({ ...JSON.parse(account.get(id) as string), createdAt: 1_600_000_000_000 }),
+      )
+      ranks.set(id, 0x680000 + n)
+    })
+    const path = scratch.path('m.sqlite')
+    const run = makeRunContext(simulator.url, path, { sync: { window: 100 } })
+    const { summary, notes } = await runSync(run, { command: 'backfill' })
+    expect({ verdict: summary.verdict, notes }).toMatchObject({
+      verdict: given.verdict,
+      notes: given.notes.map((note) => expect.stringMatching(note)),
+    })
+    const mirrored = idsIn(path)
+    expect(before.filter((id) => !mirrored.has(id))).toEqual([])
+  },
+)
