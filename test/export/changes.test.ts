@@ -144,7 +144,9 @@ test.each([
     change(mirror, "data_body = data_body || 'x'", 'seq = 3')
   }
   rmSync(join(mirror.folder, 'lake', inLake(mirror)[gone]!), { recursive: true })
-  expect(await publishing(mirror, { changes: 'last' })).toMatchObject({ sinceSeq: from })
+  const again = await publishing(mirror, { changes: 'last' })
+  expect(again).toMatchObject({ sinceSeq: from })
+  expect(await publishing(mirror, { changes: 'last' })).toMatchObject({ sinceSeq: again.cut })
   expect([...(await togetherIn(mirror)).values()].sort((a, b) => (String(a.id) < String(b.id) ? -1 : 1))).toEqual(
     stored(mirror),
   )
