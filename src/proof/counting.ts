@@ -170,12 +170,12 @@ function isNext(edge: Edge | null, { skip, sent }: Fact): boolean {
 
 /** The edges by now: `ahead`, where the last answer ends that ends with another item; `within`, with one of the run. */
 function edgesAfter(state: State, fact: Fact, since: number | null): Pick<State, 'ahead' | 'within'> {
-  const { ahead, within, owed } = state
+  const { ahead, within, owed, givesMore } = state
   const { sent, received, kind, skip, count, asked, last, runGoesOn } = fact
   // What an answer shows that was asked for before the count began may be gone.
   if (since !== null && sent < since) return { ahead, within }
   const after = (edge: Edge | null, endsSo: boolean): Edge | null => {
-    if (edge !== null && isNext(edge, fact) && isUnread(kind) && asked === 1)
+    if (edge !== null && isNext(edge, fact) && isUnread(kind) && asked === 1 && !givesMore)
       return { ...edge, unread: edge.unread + 1, received }
     if (!endsSo) return edge
     const index = skip + count

@@ -101,7 +101,8 @@ function withSight(state: State, sight: Sight, { asked, anchor }: Fact, trial: T
   const { kind, from, to } = sight
   const isItems = kind === 'items'
   const isBehind = from > (floor?.index ?? -1) && (!isItems || (from > 0 && anchor === 'none'))
-  const isSingle = isItems || kind === 'nothing' || holds(trial, 'place: asked for by itself', asked === 1)
+  const isByItself = asked === 1 && !state.givesMore
+  const isSingle = isItems || kind === 'nothing' || holds(trial, 'place: asked for by itself', isByItself)
   if (!isSingle || !(isBehind || (isUnread(kind) && to === floor?.apart))) return state
   // Of answers without items about one position, the first one and the last two are kept.
   const same = isItems ? [] : pending.filter((one) => one.from === from && one.kind !== 'items')

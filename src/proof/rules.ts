@@ -249,6 +249,7 @@ function noted(earlier: State, fact: Fact, trial: Trial): State {
   const state = {
     ...before,
     largest: Math.max(before.largest, heldOf(fact)),
+    givesMore: before.givesMore || fact.count > fact.asked,
     narrowest: fact.kind === 'nothing' ? Math.min(before.narrowest ?? fact.asked, fact.asked) : before.narrowest,
     tiedRising: before.tiedRising + fact.tiedRising,
     tiedFalling: before.tiedFalling + fact.tiedFalling,

@@ -120,6 +120,8 @@ export interface State {
   largest: number
   /** An answer was shorter than asked, though more stood behind it. */
   isCut: boolean
+  /** An answer held more than was asked for: what fails for one position may be readable there. */
+  givesMore: boolean
   /** The fewest items that a believed empty answer was asked for; null where there is none. */
   narrowest: number | null
   /** Answers were cut, and not at a fixed number of items. */
@@ -157,6 +159,7 @@ export const BEGINNING: State = {
   largest: 0,
   narrowest: null,
   isCut: false,
+  givesMore: false,
   uneven: false,
   tiedRising: 0,
   tiedFalling: 0,

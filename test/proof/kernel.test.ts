@@ -632,6 +632,14 @@ test('what stands behind a first item that cannot be read rests on that being ap
   expect(reader.kernel.state.basis).toContain('unread-apart')
 })
 
+test('what fails where more is given than was asked for may hold a task that can be read', () => {
+  const reader = new Reader('a9 b8 c7 d6!')
+  reader.take(reader.tell(0, 1, ['a9', 'b8']), 'ab')
+  for (const skip of [2, 0, 3, 2, 4, 4, 0, 2, 3, 4, 4, 0, 2, 3, 0])
+    reader.tell(skip, 1, reader.list.slice(skip, skip + 2))
+  expect(reader.kernel.missing()).toBe('the end of the list was shown')
+})
+
 test('a range between two moments', () => {
   const reader = new Reader('a9 b8 c7 d6 e5 f4', { order: 'created_desc', from: 8, to: 6 })
   expect(reader.join(1, 3)).toBeNull()

@@ -137,3 +137,27 @@ test.each([5, 7, 12])('within a run that answers of %i do not hold: it is not co
     expect(requests).toBeLessThan(350)
   }
 })
+
+test('where two are given for one that is asked for, what is beside one that cannot be read is not passed in silence', async () => {
+  const kinds: readonly Kind[] = ['failed', 'refused']
+  for (const kind of kinds) {
+    for (const pattern of patterns(6).filter((one) => !one.startsWith('x') && one[1] === 'o')) {
+      const items = newestFirst(pattern.length)
+      const bad = badOf(pattern)
+      const model = makeModel(items, {
+        answer(skip, take) {
+          const window = items.slice(skip, skip + 2 * Math.ceil(take / 2))
+          return window.some(({ id }) => bad.has(id)) ? kind : window
+        },
+      })
+      const { result, met } = await walkModel(model)
+      // All that some question shows.
+      const readable = items.filter(({ id }, at) =>
+        [at, at - 1].some(
+          (skip) => skip >= 0 && !items.slice(skip, skip + 2).some((one) => bad.has(one.id)) && !bad.has(id),
+        ),
+      )
+      if (readable.some(({ id }) => !met.has(id))) expect(result.verdict, pattern).toBe('partial')
+    }
+  }
+})
