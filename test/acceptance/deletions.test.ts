@@ -154,7 +154,7 @@ describe.concurrent('without proof nothing is marked', () => {
 
   test('what is hidden is asked for ever more rarely, is no mass, and is missed in the end', async () => {
     const tasks = 1.5 * LARGE_WINDOW
-    const some = 0.2 * LARGE_WINDOW
+    const some = 60
     await using stage = await makeStage({ window: LARGE_WINDOW, tasks, openFraction: 0, stepMs: 1 })
     const { account } = stage.simulator
     const detail = account.detail.bind(account)
