@@ -1,8 +1,10 @@
 // A list in memory, read through `WindowSource`: what a walk would see of a service, one request after another.
 
+import type { Line } from '../../src/proof/judge.ts'
 import type { WalkRequest, WalkResult } from '../../src/walk/request.ts'
 import type { ReadOptions, WalkStep, WindowAnswer, WindowSource } from '../../src/walk/source.ts'
 import { walk } from '../../src/walk/walk.ts'
+import { brokenFor, type Listing } from '../simulation/assumptions.ts'
 
 export interface Item {
   id: string
@@ -16,6 +18,8 @@ export interface Model {
   items: Item[]
   /** Requests so far. */
   requests: { skip: number; take: number }[]
+  /** The list as it stood at each request, by the number of that, for `missedIn`; and those the walk was given, in order. */
+  seen?: { listings: Map<number, Listing>; viewed: number[] }
   /** What the walk said it would want next, and after how many requests. */
   expected: { skip: number; stride: number; after: number }[]
   /** Called before each request; may change `items`. */
@@ -43,6 +47,8 @@ export interface Walked {
   requests: number
   /** Ids listed at every request. */
   listedThroughout: Set<string>
+  /** The walk's evidence. */
+  lines: Line[]
 }
 
 export interface WalkOptions extends Partial<WalkRequest> {
@@ -58,20 +64,27 @@ export interface WalkOptions extends Partial<WalkRequest> {
 export function sourceOf(model: Model, met: ReadonlySet<string>, onRead: () => void = () => undefined): WindowSource {
   let handle = 0
   let given = 0
-  /** What the service answers now. */
-  function ask(skip: number, take: number): Answered {
+  /** What the service answers now, and the number of the request. */
+  function ask(skip: number, take: number): { answer: Answered; number: number } {
     model.before?.(model.requests.length, model)
     onRead()
-    model.requests.push({ skip, take })
-    return model.answer?.(skip, take, model) ?? model.items.slice(skip, skip + take)
+    const number = model.requests.push({ skip, take })
+    const answer = model.answer?.(skip, take, model) ?? model.items.slice(skip, skip + take)
+    const shown = typeof answer === 'string' ? [] : answer
+    model.seen?.listings.set(number, {
+      ...{ skip, asked: take, count: shown.length, lastId: shown.at(-1)?.id ?? null },
+      ...{ listed: model.items.map(({ id }) => id), isTrue: typeof answer !== 'string' },
+    })
+    return { answer, number }
   }
   /** Answered when they were prefetched, whatever has become of the list since. */
-  const early = new Map<string, { answer: Answered; sent: number }>()
+  const early = new Map<string, ReturnType<typeof ask> & { sent: number }>()
   return {
     async read(skip: number, take: number, { fresh }: ReadOptions = {}): Promise<WindowAnswer> {
       const key = `${skip}:${take}`
       const found = fresh === true ? early.get(key) : undefined
-      const { answer, sent } = found ?? { answer: ask(skip, take), sent: given }
+      const { answer, number, sent } = found ?? { ...ask(skip, take), sent: given }
+      model.seen?.viewed.push(number)
       const received = ++given
       early.delete(key)
       if (answer === 'refused' || answer === 'failed') {
@@ -107,7 +120,7 @@ export function sourceOf(model: Model, met: ReadonlySet<string>, onRead: () => v
     },
     prefetch(windows) {
       early.clear()
-      for (const { skip, take } of windows) early.set(`${skip}:${take}`, { answer: ask(skip, take), sent: given })
+      for (const { skip, take } of windows) early.set(`${skip}:${take}`, { ...ask(skip, take), sent: given })
     },
   }
 }
@@ -117,6 +130,7 @@ export async function walkModel(model: Model, request: WalkOptions = {}): Promis
   const { window = 10, overlap = 3, marks, onTake, ...rest } = request
   const met = marks ?? new Set<string>()
   const unreadable: number[] = []
+  const lines: Line[] = []
   let throughout: Set<string> | null = null
   const source = sourceOf(model, met, () => {
     const listed = new Set(model.items.map(({ id }) => id))
@@ -138,18 +152,32 @@ export async function walkModel(model: Model, request: WalkOptions = {}): Promis
         unreadable,
         requests: model.requests.length,
         listedThroughout: throughout ?? new Set(),
+        lines: [...lines, ...value.evidence],
       }
     }
     if (value.kind === 'unreadable') unreadable.push(value.skip)
     if (value.kind === 'mark') for (const id of value.ids) met.add(id)
     if (value.kind === 'take') {
+      lines.push(...value.evidence)
       // Every state a walk hands out can be written down and read back.
       JSON.parse(JSON.stringify(value.state))
       for (const id of value.window.ids) met.add(id)
-      if (onTake?.(value) === false) return { ...unfinished, met, unreadable }
+      if (onTake?.(value) === false) return { ...unfinished, met, unreadable, lines }
     }
   }
 }
 
 /** What is known of a walk that was cut off. */
 const unfinished = { result: null as unknown as WalkResult, requests: 0, listedThroughout: new Set<string>() }
+
+/**
+ * Ids of those that were listed throughout and not met, though the walk says `complete`, and nothing that it rests on was broken
+ * for them. The model has `seen`.
+ */
+export function missedIn({ items, seen }: Model, { result, met, listedThroughout, lines }: Walked): string[] {
+  if (result.verdict !== 'complete' || seen === undefined) return []
+  return items
+    .filter(({ id }) => listedThroughout.has(id) && !met.has(id))
+    .filter(({ id, at }) => brokenFor({ id, createdAt: at ?? 0 }, lines, seen.viewed, seen.listings) === null)
+    .map(({ id }) => id)
+}
