@@ -40,13 +40,14 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
     // A walk that was cut off does not show how the list stands now.
     const list: WatchedFront | null = resume === null ? watchFront(run, front ?? [], { since }) : null
     let isByCreation = true
+    let isDated = false
     const compared: Watcher = {
       joined({ ids, met, moments }, shown) {
         ids.forEach((id, index) => {
           const moment = moments[index] ?? null
-          // What was created since the first walk began may stand anywhere.
-          const isNew = moment !== null && began !== null && moment >= began
-          if (met[index] === 0 && !isNew) sequence.add(id)
+          const isLate = moment !== null && began !== null && moment >= began
+          isDated ||= !isLate
+          if (met[index] === 0) sequence.add(id, isLate)
         })
         isByCreation = shown.inversionDesc <= settleMs
         if (isCreatedOrder(orderShown(shown, settleMs).order)) sequence.forgetIfLong()
@@ -71,7 +72,7 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
     const { verdict, reason, order, digestCutoff } = done.result
     const came = done.result.front === null ? null : (list?.judge() ?? null)
     if (verdict === 'partial') return close({ verdict, reason, order })
-    const walked: Walked = { done, sequence, came, newcomers: newcomers.count }
+    const walked: Walked = { done, sequence, isDated, came, newcomers: newcomers.count }
     if (list !== null) cameToFront = came !== null && (cameToFront || isTouchOrder(came, isByCreation))
     // In the order that was known, everything has come to the front, and nothing elsewhere.
     const asKnown = known === 'updated_desc' && cameToFront && came !== null
@@ -89,6 +90,8 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
 interface Walked {
   done: WalkDone
   sequence: Sequence
+  /** Its digest is of some tasks at least: not all are dated after the first walk began. */
+  isDated: boolean
   /** What came or moved to the front since the walk before; null where that is not known. */
   came: CameToFront | null
   /** See `Newcomers`. */
@@ -97,7 +100,7 @@ interface Walked {
 
 /** How the walk ends, compared with the one before. Pure. */
 function endingOf(walked: Walked, previous: Walked | null, asKnown: boolean, cameToFront: boolean): FullEnding {
-  const { done, came, sequence, newcomers } = walked
+  const { done, came, sequence, isDated, newcomers } = walked
   const { result } = done
   // Answers that contradict each other may pass over the same tasks in every walk: only the number of all tells. Of two
   // walks, which speak of what was listed throughout both, one has to have met all, but for what came in meanwhile and
@@ -112,14 +115,12 @@ function endingOf(walked: Walked, previous: Walked | null, asKnown: boolean, cam
   // deleted or created since the first began: what moved meanwhile, and was passed over, would be new to the second, or
   // stand elsewhere. So are two that differ, besides, by what moved to the front, which the closing lap has met
   // (sync/steps/front.ts). Both require the lap to be one answer: between two, a new task that was passed over can move
-  // from what is still unread to what was read. And both require something to be compared: where a clock is wrong, all
-  // may be dated after the first walk began. Of long lists only the digests are compared.
+  // from what is still unread to what was read. Of long lists, and after a kill, only the digests are compared.
   const inFront = previous === null ? null : sequence.inFrontOf(previous.sequence)
   const isSame =
     previous !== null &&
     front !== null &&
-    sequence.length > 0 &&
-    (digest === previous.done.result.digest ||
+    ((digest === previous.done.result.digest && isDated) ||
       inFront === 0 ||
       (inFront !== null && came !== null && 2 * inFront < sequence.length))
   if (!isSame || !isCounted) return { verdict: 'partial', reason: isSame ? 'not-counted' : 'no-order', order }
