@@ -225,9 +225,9 @@ function unsaid(before: State, fact: Fact, trial: Trial): State {
   const { floor, pending, ended, count, narrowest, isStray } = before
   const isOutdone = narrowest !== null && heldOf(fact) > narrowest
   const isTakenBack = isOutdone ? ended?.includes('nothing-hidden-behind') === true : floor === null && fact.count > 0
-  const isSpoiled = isTakenBack && !holds(trial, 'nothing: no window was taken in behind an end it showed', !isStray)
-  const spoiled = isSpoiled ? 'nothing: no window was taken in behind an end it showed' : before.spoiled
-  const state = isTakenBack ? { ...before, ended: null, spoiled } : before
+  const isFree = holds(trial, 'nothing: no window was taken in behind an end it showed', !isStray)
+  const stray = isFree ? null : 'nothing: no window was taken in behind an end it showed'
+  const state = isTakenBack ? { ...before, ended: null, spoiled: before.spoiled ?? stray } : before
   if (!isOutdone) return state
   return {
     ...state,

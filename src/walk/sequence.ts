@@ -18,13 +18,12 @@ export class Sequence {
     return this.#length
   }
 
-  /** `isLate`: it is dated after the walk before began. */
-  add(id: string, isLate = false): void {
+  add(id: string): void {
     if (!this.#isKept) return
     const at = this.#length % PART
     if (at === 0) this.#parts.push(new Float64Array(PART))
     const part = this.#parts.at(-1) as Float64Array
-    part[at] = isLate ? -1 - idHash(id) : idHash(id)
+    part[at] = idHash(id)
     this.#length += 1
     if (this.#length > LONGEST) this.#forget()
   }
@@ -40,34 +39,19 @@ export class Sequence {
   }
 
   /**
-   * How many items stand in front of the place from which on all of them stand in the `earlier` walk, too, in the same sequence;
-   * that may have others in between. Late ones that it does not have came in since, and may stand anywhere; where a clock is
-   * wrong, all may be late. All items, where none is found. Null where either is not kept.
+   * How many items stand in front of the place from which on all of them stand in the `earlier` walk, too, in the same
+   * sequence; that may have others in between. Null where either is not kept.
    */
   inFrontOf(earlier: Sequence): number | null {
     if (!this.#isKept || !earlier.#isKept) return null
-    const late = new Set<number>()
-    for (let at = 0; at < this.#length; at += 1) if (this.#at(at) < 0) late.add(toId(this.#at(at)))
-    for (let at = 0; at < earlier.#length; at += 1) late.delete(toId(earlier.#at(at)))
     let inFront = this.#length
-    let isAny = false
-    for (let before = earlier.#length - 1; inFront > 0; ) {
-      const last = toId(this.#at(inFront - 1))
-      const isFound = before >= 0 && last === toId(earlier.#at(before))
-      if (isFound || late.has(last)) inFront -= 1
-      else if (before < 0) break
-      if (!late.has(last)) before -= 1
-      isAny ||= isFound
+    for (let before = earlier.#length - 1; inFront > 0 && before >= 0; before -= 1) {
+      if (this.#at(inFront - 1) === earlier.#at(before)) inFront -= 1
     }
-    return isAny ? inFront : this.#length
+    return inFront
   }
 
-  #at(place: number): number {
-    return this.#parts[Math.floor(place / PART)]?.[place % PART] as number
+  #at(place: number): number | undefined {
+    return this.#parts[Math.floor(place / PART)]?.[place % PART]
   }
-}
-
-/** The number of an id, late or not. */
-function toId(kept: number): number {
-  return kept < 0 ? -1 - kept : kept
 }

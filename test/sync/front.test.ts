@@ -140,10 +140,9 @@ test.each([
 })
 
 describe('two walks', () => {
-  // Capitals are dated after the first walk began.
   const sequence = (text: string): Sequence => {
     const made = new Sequence()
-    for (const id of text.split(' ')) made.add(id, id < 'a')
+    for (const id of text.split(' ')) made.add(id)
     return made
   }
   test.each([
@@ -154,11 +153,6 @@ describe('two walks', () => {
     ['differ by one that moved further down', 'a b c d e f', 'b c d e f a', 5],
     ['agree on half of the list only', 'a b c d e f', 'a b c x d e f', 4],
     ['differ by a new one near the end', 'a b c d e f', 'a b c d e x f', 6],
-    ['differ by late ones that came in', 'a b c d', 'X a b Y c d', 0],
-    ['differ by a late one that was deleted', 'a X b c', 'a b c', 0],
-    ['have late ones in another order', 'A B C D', 'B C D A', 3],
-    ['have late ones only, in one order', 'A B C D', 'A B D', 0],
-    ['have none in common, as all came in late', 'a b', 'X Y Z', 3],
     ['have nothing of their order in common', 'a b c d e f', 'f e d c b a', 5],
   ])('that %s', (_, one, other, inFront) => {
     expect(sequence(other).inFrontOf(sequence(one))).toBe(inFront)

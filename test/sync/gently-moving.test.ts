@@ -105,29 +105,43 @@ test('in a list by something unknown one is removed and one comes in before ever
 })
 
 test.each([
-  { what: 'one of them moves before every request', verdict: 'partial', notes: [/no two walks/] },
-  { what: 'nothing moves', verdict: 'complete', notes: [] },
-])('tasks dated in the future, by something unknown: where $what, two walks make it $verdict', async (given) => {
-  using scratch = makeScratch()
-  let now = Date.now()
-  const dated = { tasks: 300, openFraction: 0, compression: 'none', newest: now + 400 * 86_400_000 } as const
-  await using simulator = await startSimulator({ ...dated, now: () => now })
-  const { account } = simulator
-  const ids = account.ids()
-  const ranks = new Map(ids.map((id) => [id, Number.parseInt(id.slice(-6), 16)]))
-  reorder(account, (id) => ranks.get(id) as number)
-  simulator.onBeforeRequest(({ n }) => {
-    now += 1000
-    if (given.verdict === 'complete') return
-    ranks.set(ids[(n * 89) % 300] as string, Number.parseInt((ids[(n * 37) % 300] as string).slice(-6), 16) + 0.5)
-  })
-  const run = makeRunContext(simulator.url, scratch.path('m.sqlite'), { sync: { window: 60 } })
-  const { summary, notes } = await runSync(run, { command: 'backfill' })
-  expect({ verdict: summary.verdict, notes }).toMatchObject({
-    verdict: given.verdict,
-    notes: given.notes.map((note) => expect.stringMatching(note)),
-  })
-})
+  { which: 'all', spanDays: 30, what: 'one of them moves before every request', verdict: 'partial', notes: [/no two/] },
+  {
+    which: 'half',
+    spanDays: 800,
+    what: 'one of them moves before every request',
+    verdict: 'partial',
+    notes: [/no two/],
+  },
+  { which: 'all', spanDays: 30, what: 'nothing moves', verdict: 'complete', notes: [] },
+])(
+  '$which of the tasks dated in the future, by something unknown: where $what, two walks make it $verdict',
+  async (given) => {
+    using scratch = makeScratch()
+    let now = Date.now()
+    const dated = { tasks: 300, openFraction: 0, compression: 'none', newest: now + 400 * 86_400_000 } as const
+    await using simulator = await startSimulator({ ...dated, spanDays: given.spanDays, now: () => now })
+    const { account } = simulator
+    const ids = account.ids()
+    const late = ids.filter((id) => JSON.parse(account.get(id) as string).createdAt > now)
+    const ranks = new Map(ids.map((id) => [id, Number.parseInt(id.slice(-6), 16)]))
+    reorder(account, (id) => ranks.get(id) as number)
+    simulator.onBeforeRequest(({ n }) => {
+      now += 1000
+      if (given.verdict === 'complete') return
+      ranks.set(
+        late[(n * 89) % late.length] as string,
+        Number.parseInt((ids[(n * 37) % 300] as string).slice(-6), 16) + 0.5,
+      )
+    })
+    const run = makeRunContext(simulator.url, scratch.path('m.sqlite'), { sync: { window: 60 } })
+    const { summary, notes } = await runSync(run, { command: 'backfill' })
+    expect({ verdict: summary.verdict, notes }).toMatchObject({
+      verdict: given.verdict,
+      notes: given.notes.map((note) => expect.stringMatching(note)),
+    })
+  },
+)
 
 test.each([
   { what: 'moves to the front', verdict: 'complete', notes: [] },

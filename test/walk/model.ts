@@ -18,7 +18,7 @@ export interface Model {
   items: Item[]
   /** Requests so far. */
   requests: { skip: number; take: number }[]
-  /** The list as it stood at each request, by the number of that, for `missedIn`; and those the walk was given, in order. */
+  /** For `missedIn`: the list as it stood at each request, by its number; and the answers in the order they were given. */
   seen?: { listings: Map<number, Listing>; viewed: number[] }
   /** What the walk said it would want next, and after how many requests. */
   expected: { skip: number; stride: number; after: number }[]
@@ -171,8 +171,8 @@ export async function walkModel(model: Model, request: WalkOptions = {}): Promis
 const unfinished = { result: null as unknown as WalkResult, requests: 0, listedThroughout: new Set<string>() }
 
 /**
- * Ids of those that were listed throughout and not met, though the walk says `complete`, and nothing that it rests on was broken
- * for them. The model has `seen`.
+ * Ids of those that were listed throughout and not met, though the walk says `complete`, and nothing that it rests on
+ * was broken for them. The model has `seen`.
  */
 export function missedIn({ items, seen }: Model, { result, met, listedThroughout, lines }: Walked): string[] {
   if (result.verdict !== 'complete' || seen === undefined) return []

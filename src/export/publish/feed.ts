@@ -99,8 +99,8 @@ export function refuseOtherMirror(
 }
 
 /**
- * Throws `usage-invalid` for a full snapshot that leaves out tasks or columns, that of its partitions among them, of the
- * full snapshot that `latest.json` names (of the last feed where it names none), or that has another format. Readers of
+ * Throws `usage-invalid` for a full snapshot that leaves out tasks or columns, also that of its partitions, of the full
+ * snapshot that `latest.json` names (of the last feed where it names none), or that has another format. Readers of
  * `latest.json`, and of the feeds that follow, would miss those without being told. Publications of earlier versions do
  * not say what they hold.
  */

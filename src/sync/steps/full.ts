@@ -36,18 +36,18 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
   for (let round = 1; ; round += 1) {
     const sequence: Sequence = new Sequence()
     const newcomers = new Newcomers(cutoff)
-    const began = cutoff
+    const began = cutoff ?? Number.POSITIVE_INFINITY
     // A walk that was cut off does not show how the list stands now.
     const list: WatchedFront | null = resume === null ? watchFront(run, front ?? [], { since }) : null
     let isByCreation = true
-    let isDated = false
     const compared: Watcher = {
-      joined({ ids, met, moments }, shown) {
+      joined({ ids, met, moments, serviceDate, startedAt }, shown) {
+        const latest = (serviceDate ?? startedAt) + settleMs
         ids.forEach((id, index) => {
           const moment = moments[index] ?? null
-          const isLate = moment !== null && began !== null && moment >= began
-          isDated ||= !isLate
-          if (met[index] === 0) sequence.add(id, isLate)
+          // What was created since the first walk began may stand anywhere. What is dated in the future was not.
+          const isNew = moment !== null && moment >= began && moment <= latest
+          if (met[index] === 0 && !isNew) sequence.add(id)
         })
         isByCreation = shown.inversionDesc <= settleMs
         if (isCreatedOrder(orderShown(shown, settleMs).order)) sequence.forgetIfLong()
@@ -72,7 +72,7 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
     const { verdict, reason, order, digestCutoff } = done.result
     const came = done.result.front === null ? null : (list?.judge() ?? null)
     if (verdict === 'partial') return close({ verdict, reason, order })
-    const walked: Walked = { done, sequence, isDated, came, newcomers: newcomers.count }
+    const walked: Walked = { done, sequence, came, newcomers: newcomers.count }
     if (list !== null) cameToFront = came !== null && (cameToFront || isTouchOrder(came, isByCreation))
     // In the order that was known, everything has come to the front, and nothing elsewhere.
     const asKnown = known === 'updated_desc' && cameToFront && came !== null
@@ -90,8 +90,6 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
 interface Walked {
   done: WalkDone
   sequence: Sequence
-  /** Its digest is of some tasks at least: not all are dated after the first walk began. */
-  isDated: boolean
   /** What came or moved to the front since the walk before; null where that is not known. */
   came: CameToFront | null
   /** See `Newcomers`. */
@@ -100,7 +98,7 @@ interface Walked {
 
 /** How the walk ends, compared with the one before. Pure. */
 function endingOf(walked: Walked, previous: Walked | null, asKnown: boolean, cameToFront: boolean): FullEnding {
-  const { done, came, sequence, isDated, newcomers } = walked
+  const { done, came, sequence, newcomers } = walked
   const { result } = done
   // Answers that contradict each other may pass over the same tasks in every walk: only the number of all tells. Of two
   // walks, which speak of what was listed throughout both, one has to have met all, but for what came in meanwhile and
@@ -115,14 +113,13 @@ function endingOf(walked: Walked, previous: Walked | null, asKnown: boolean, cam
   // deleted or created since the first began: what moved meanwhile, and was passed over, would be new to the second, or
   // stand elsewhere. So are two that differ, besides, by what moved to the front, which the closing lap has met
   // (sync/steps/front.ts). Both require the lap to be one answer: between two, a new task that was passed over can move
-  // from what is still unread to what was read. Of long lists, and after a kill, only the digests are compared.
+  // from what is still unread to what was read. Of very long lists the digests are compared.
   const inFront = previous === null ? null : sequence.inFrontOf(previous.sequence)
-  const isSame =
-    previous !== null &&
-    front !== null &&
-    ((digest === previous.done.result.digest && isDated) ||
-      inFront === 0 ||
-      (inFront !== null && came !== null && 2 * inFront < sequence.length))
+  const agree =
+    inFront === null
+      ? digest === previous?.done.result.digest
+      : inFront === 0 || (came !== null && 2 * inFront < sequence.length)
+  const isSame = front !== null && agree
   if (!isSame || !isCounted) return { verdict: 'partial', reason: isSame ? 'not-counted' : 'no-order', order }
   return { verdict: 'complete', reason: null, order: cameToFront ? 'updated_desc' : 'none' }
 }

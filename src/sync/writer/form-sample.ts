@@ -1,6 +1,6 @@
-// Which listed items are compared with their details: those with most of each sign that the list shows less, one of each
-// shape of final and of open tasks, one of each final status, the last, and some by chance. Keeps their rows as a walk passes them; what the
-// comparison shows is judged elsewhere.
+// Which listed items are compared with their details: those with most of each sign that the list shows less, one of
+// each shape of final and of open tasks, one of each final status, the last, and some by chance. Keeps their rows as a
+// walk passes them; what the comparison shows is judged elsewhere.
 import { isObject, parseExact } from '../../json.ts'
 import type { SampledForms } from '../../mirror/forms/form-votes.ts'
 import { boundValues, filledColumns, rowOf, stringBytes, stringEnds, stringIn } from '../../mirror/row-bytes.ts'
@@ -39,7 +39,7 @@ const MOST_BY_CHANCE = 16
 const EVIDENCE = { final: 4, open: 2 }
 /** So many are chosen of those that show less than the mirror holds, and of those that a summary replaces. */
 const DOUBTED = 3
-/** At most so many signs, shapes of final and of open tasks, and statuses are told apart; and items of so many bytes kept. */
+/** At most so many signs, shapes of either kind, and statuses are told apart; and items of so many bytes kept. */
 export const MOST_SIGNS = 18
 const MOST_SHAPES = 12
 const LONGEST_ITEM = 4_194_304
