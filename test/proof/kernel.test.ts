@@ -640,6 +640,15 @@ test('what fails where more is given than was asked for may hold a task that can
   expect(reader.kernel.missing()).toBe('the end of the list was shown')
 })
 
+test('what fails so is no end of a run that is counted either', () => {
+  const reader = new Reader('a5 b5 c5 d4!')
+  const tell = (skip: number) => reader.tell(skip, 1, reader.list.slice(skip, skip + 2))
+  reader.take(tell(0), 'ab')
+  reader.kernel.owe()
+  for (const skip of [0, 2, 3, 4, 4, 0, 2, 3, 4, 4]) tell(skip)
+  expect(reader.kernel.missing()).toBe('the run of equal createdAt that is owed has been counted')
+})
+
 test('a range between two moments', () => {
   const reader = new Reader('a9 b8 c7 d6 e5 f4', { order: 'created_desc', from: 8, to: 6 })
   expect(reader.join(1, 3)).toBeNull()
@@ -736,6 +745,17 @@ test('a service that gives its last window again behind the end', () => {
   expect(reader.kernel.missing()).toBe('the end of the list was shown')
   reader.tell(4, 1, ['c7'])
   expect(reader.kernel.missing()).toBeNull()
+})
+
+test('the last item further down before it was at its place is none that is given again', () => {
+  const reader = new Reader('f7 x6')
+  reader.join(0, 1)
+  reader.look(0, 1)
+  // From before two in front of it were deleted.
+  reader.tell(2, 1, ['f7'], 0)
+  reader.list.unshift('n9')
+  reader.look(1, 1)
+  expect(reader.kernel.missing()).toBe('the end of the list was shown')
 })
 
 test('an item that is given beside another one is not given alone, however few were asked for', () => {
