@@ -799,6 +799,44 @@ test('what was read behind an item is forgotten once that item is seen elsewhere
   expect(reader.kernel.missing()).toBe('the end of the list was shown')
 })
 
+test('what was read further down before a window, of a list that has become shorter, does not deny its end', () => {
+  const reader = new Reader('a9 b8')
+  const window = reader.look(0, 2)
+  reader.tell(3, 1, ['d6'], 0)
+  reader.take(window, 'ab')
+  for (let time = 0; time < 2; time += 1) reader.look(2, 2)
+  reader.look(0, 2)
+  expect(reader.kernel.missing()).toBeNull()
+})
+
+test.each<[string, (reader: Reader) => void]>([
+  ['late, at a former place', (reader) => void reader.tell(3, 1, ['b8'], 0)],
+  [
+    'behind what was met up to its place',
+    (reader) => {
+      reader.list.unshift('z9')
+      reader.look(1, 2)
+    },
+  ],
+  [
+    'further up, by an answer that left something out',
+    (reader) => {
+      reader.kernel.filter()
+      reader.list[0] = 'a9?'
+      reader.look(0, 2)
+    },
+  ],
+])('what was read behind an item is not forgotten where that is seen %s', (_, see) => {
+  const reader = new Reader('a9 b8 c7')
+  reader.join(0, 2)
+  const behind = reader.look(2, 1)
+  see(reader)
+  reader.list = ['a9', 'b8', 'c7']
+  reader.look(1, 1)
+  reader.take(behind, 'c')
+  expect(reader.kernel.state).toMatchObject({ floor: { id: 'c' }, spoiled: null })
+})
+
 test('an answer from behind an item that shows that item says where it stands by now, and not what stands behind it', () => {
   const reader = new Reader('a9 b8 c7')
   reader.join(0, 3)
