@@ -122,12 +122,12 @@ export function joined(state: State, fact: Fact, { sight, rests }: { sight: Sigh
   const behind = { id: fact.firstId, moment: first }
   const isPlaced = skip > 0 && anchor === 'none' && sight.low >= skip
   const isApart = isPlaced && pending.some(({ kind, to }) => isUnread(kind) && to === skip)
-  // The window's first run is not the floor's: it has another createdAt, or what cannot be read stands in between.
-  const beginsRun = isPlaced && (isApart || first !== state.floor?.moment)
-  const run = trail < count || skip === 0 || beginsRun ? skip + count - trail : -1
+  // A window that joins by its place may begin within the floor's run.
+  const showsRun = trail < count || skip === 0 || (isPlaced && first !== state.floor?.moment)
   const floor: Floor = {
-    ...{ index, id, moment: last, joinedAt: index, but, aloneAt: null, run, apart: isApart ? skip : null },
-    ...{ oldest, newest, sent, received, short: count < asked ? count : null },
+    ...{ index, id, moment: last, joinedAt: index, but, aloneAt: null, apart: isApart ? skip : null },
+    ...{ run: showsRun ? skip + count - trail : -1, oldest, newest },
+    ...{ sent, received, short: count < asked ? count : null },
   }
   return {
     ...state,
@@ -153,8 +153,8 @@ export function atEnd(state: State, last: Fact, isAhead: boolean, trial: Trial =
   const isReached = range !== null && holds(trial, 'reached: shows an item behind the range', isBehind(floor, range))
   if (isReached && range.to !== null) return ended(state, ['created-order'])
   if (hasPassed(floor, empty, trial)) return ended(state, ['held', 'grows-at-its-ends', 'nothing-hidden-behind'])
-  const { received, runStart, hasMember } = last
-  if (!hasRoom(state, last, trial) || isAhead || floor.received !== received) return null
+  const { runStart, hasMember } = last
+  if (!hasRoom(state, last, trial) || isAhead) return null
   // The answer shows all of the owed run, up to the end: it is paid.
   return ended(runStart !== null && hasMember ? paid(state, true) : state, ['even-cuts'])
 }
