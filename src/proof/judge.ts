@@ -139,7 +139,7 @@ export class Judge {
    */
   protected resumed(): State {
     const spoiled = this.state.spoiled ?? this.#unmarked
-    return { ...this.state, spoiled, pending: [], count: null, ahead: null, within: null, repeat: null, doubted: null }
+    return { ...this.state, spoiled, pending: [], count: null, ahead: null, within: null, doubted: null }
   }
 
   get #unmarked(): MissingLink | null {
