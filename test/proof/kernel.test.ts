@@ -105,6 +105,18 @@ test.each([
   expect(reader.kernel.missing()).toBeNull()
 })
 
+test.each<[string, (reader: Reader) => void]>([
+  ['is a refusal', (reader) => reader.refused(2, 2)],
+  ['was asked for fewer', (reader) => void reader.tell(2, 1, [])],
+])('what brings nothing has not come twice where the first time it %s', (_, first) => {
+  const reader = new Reader('a9 b8')
+  reader.join(0, 2)
+  first(reader)
+  reader.tell(2, 2, [])
+  reader.look(0, 2)
+  expect(reader.kernel.missing()).toBe('the end of the list was shown')
+})
+
 test('what an empty answer said is forgotten where a larger one comes: so many items in a row may be hidden', () => {
   const reader = new Reader('a9 b8 c7')
   reader.join(0, 1)
