@@ -131,10 +131,8 @@ function showsAll(state: State, fact: Fact, trial: Trial): boolean {
 }
 
 /** The list is known to end, and the answer ends within the run and has room for more: the list ends with the run. */
-function hasRoomBehind(before: State, fact: Fact, trial: Trial): boolean {
-  const { ended: end, floor } = before
-  const { runGoesOn } = fact
-  return end !== null && runGoesOn !== null && runGoesOn > (floor?.index ?? -1) && hasRoom(before, fact, trial)
+function hasRoomBehind(state: State, fact: Fact, trial: Trial): boolean {
+  return state.ended !== null && fact.runGoesOn !== null && hasRoom(state, fact, trial)
 }
 
 /** The run's first index and the one behind its end (null: not shown), by the answer and the edges; and the basis. */

@@ -148,8 +148,8 @@ function best(marks: Mark[]): Mark | undefined {
 
 /** `mark`, which owes no run if it begins behind what was unreadable when the floor joined and is so after `sight`. */
 function apart({ floor, pending }: State, mark: Sight, { received }: Sight, trial: Trial): Sight {
-  if (mark.but === null || floor === null || floor.apart === null || mark.from !== floor.apart) return mark
-  const isStill = pending.some(({ kind, to, sent }) => isUnread(kind) && to === floor.apart && sent >= received)
+  if (mark.but === null || mark.from !== floor?.apart) return mark
+  const isStill = pending.some(({ kind, to, sent }) => isUnread(kind) && to === mark.from && sent >= received)
   return holds(trial, 'apart: still cannot be read', isStill)
     ? { ...mark, but: null, rests: union(mark.rests, ['unread-apart']) }
     : mark

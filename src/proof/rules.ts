@@ -92,8 +92,7 @@ export function linkOf(state: State, fact: Fact, trial: Trial): { sight: Sight; 
     if (!holds(trial, 'from: begins before the range', isBefore)) return 'from: begins before the range'
     return { sight: own, rests: ['created-order'] }
   }
-  const byPlace = state.pending.find((one) => one.received === received && one.low >= skip)
-  const sight = byPlace ?? own
+  const sight = state.pending.find((one) => one.received === received) ?? own
   if (!holds(trial, 'join: shows an anchor, or its place does', sight.low >= skip))
     return 'join: shows an anchor, or its place does'
   const debt = debtOf(state, [sight.but], trial)
