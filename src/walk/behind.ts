@@ -2,10 +2,11 @@
 // or cannot be read, and at the end of the list (docs/proof.md, "place" and "end"). All are treated alike: read on
 // behind that item until an answer brings something, or nothing is seen further on; then look once more at what was
 // passed, from the last position to the first, and at the item itself. The kernel says what that shows.
-import { TRIES } from './attempts.ts'
+
 import { endIfSpent, goesFar, isNews, looksFurther, type Passed, placesFurther, seenFurther } from './further.ts'
 import { measureGrowth, showEnd } from './growing.ts'
 import { endsWith, type LastItem, lastItem, placeIn, suspectFilter } from './last-item.ts'
+import { TRIES } from './moving-end.ts'
 import type { OngoingWalk, Steps, WalkEnding } from './ongoing-walk.ts'
 import {
   glanceAt,

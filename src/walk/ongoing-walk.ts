@@ -2,12 +2,12 @@
 // Where the walk goes is decided by walk.ts, behind.ts, further.ts, moving-end.ts, growing.ts, detours.ts and ties.ts.
 import type { MissingLink } from '../proof/conditions.ts'
 import { Kernel } from '../proof/kernel.ts'
+import { NO_TRIAL, tiesAreOrdered } from '../proof/state.ts'
 import type { Moment } from '../task.ts'
 import { type ChainState, extendChain, newChain, overlapOf, seenAgain } from './chain.ts'
 import type { FirstWindow } from './lap.ts'
 import { MovingEnd } from './moving-end.ts'
 import { contradicts, observeWithin, orderKept } from './order.ts'
-import { nextSkip } from './pace.ts'
 import { isUneven } from './paging.ts'
 import { Reader } from './reader.ts'
 import type { WalkRequest, WalkResult, WalkState } from './request.ts'
@@ -79,8 +79,22 @@ export class OngoingWalk {
     this.skip = resumed === undefined ? request.start : this.forward()
   }
 
+  /** How many items the next answer can be expected to hold. */
+  get capacity(): number {
+    const { chain, reader } = this
+    if (reader.take < reader.window) return reader.take
+    if (chain.returned > 0 && chain.returned <= chain.cap) return chain.cap
+    return Math.min(reader.take, reader.largest)
+  }
+
+  /** Where to go on: by the overlap before the chain's end, and before its tie run where that fits. */
   forward(): number {
-    return nextSkip(this.chain, this.kernel.owed !== undefined, this.reader, this.request.settings.overlap)
+    const { chain, capacity, kernel, request } = this
+    const overlap = overlapOf(Math.min(capacity, Math.max(chain.returned, 2)), request.settings.overlap)
+    const plain = Math.max(chain.notBelow, chain.end - overlap)
+    if (kernel.owed !== undefined || chain.tie === null || tiesAreOrdered(kernel.state, NO_TRIAL)) return plain
+    const reach = chain.end - chain.tie.start + Math.max(1, Math.floor(overlap / 2))
+    return reach <= overlap || reach >= capacity ? plain : Math.max(chain.notBelow, chain.end - reach)
   }
 
   /** Whether the walk has passed the owed run: the window that joined last shows something else behind it. */

@@ -3,10 +3,9 @@
 // kernel has all of their ids.
 import { LARGEST_RUN } from '../proof/judge.ts'
 import type { Moment } from '../task.ts'
-import { TRIES } from './attempts.ts'
 import { seenAgain } from './chain.ts'
+import { TRIES } from './moving-end.ts'
 import type { OngoingWalk, Steps } from './ongoing-walk.ts'
-import { capacityOf } from './pace.ts'
 import { lookAt, probeAt, readUpTo } from './reader.ts'
 import { Search } from './search.ts'
 import type { ItemsWindow, WalkStep } from './source.ts'
@@ -26,7 +25,7 @@ export function acceptTied(ongoing: OngoingWalk, window: ItemsWindow): boolean {
   if (chain.tie === null) return true
   const reach = chain.end - chain.tie.start + 2 ** ongoing.tiedTries
   const wanted = Math.max(chain.notBelow, chain.end - reach)
-  if (ongoing.tiedTries < TRIES && wanted < ongoing.skip && reach < capacityOf(chain, reader)) {
+  if (ongoing.tiedTries < TRIES && wanted < ongoing.skip && reach < ongoing.capacity) {
     reader.drop(window)
     ongoing.fruitless += 1
     ongoing.retry(wanted)

@@ -1,6 +1,6 @@
 // The walk, a chain of windows joined by verified seams, reading by reading: which windows join, and where the next one
 // lies. The only place that knows skip; decides, never writes. Rules and their reasons: design.md 6.1.
-import { inVain, TRIES } from './attempts.ts'
+
 import { endWhereShown, type Found, goOnBehind, type Onward } from './behind.ts'
 import { type ChainState, overlapOf } from './chain.ts'
 import { onGap, onNothing, onUnreadable } from './detours.ts'
@@ -9,16 +9,16 @@ import { endInMotion, passEmptyIndex } from './growing.ts'
 import { hasMoved, isScrambled } from './guards.ts'
 import { type FirstWindow, HeadAgain, LapSource } from './lap.ts'
 import { leavesOut, suspectFilter } from './last-item.ts'
+import { inVain, TRIES } from './moving-end.ts'
 import { lastOf, OngoingWalk, type Steps, type WalkEnding } from './ongoing-walk.ts'
 import { isCreatedOrder, orderKept } from './order.ts'
-import { capacityOf } from './pace.ts'
 import { readWindow } from './reader.ts'
 import { firstItemTwice } from './repeats.ts'
 import type { Walk, WalkRequest } from './request.ts'
 import type { ItemsWindow, WindowSource } from './source.ts'
 import { acceptTied, markCounted, payOwed } from './ties.ts'
 
-// A list may have no end, so every way to go on is bounded: by `inVain` (attempts.ts) where answers bring nothing new,
+// A list may have no end, so every way to go on is bounded: by `inVain` (moving-end.ts) where answers bring nothing new,
 // by `requestsLeft` (ongoing-walk.ts, counts items) where they always do, and by `maxRequests` in all.
 
 /** For these reasons a walk ends partial with the rest of the list unread: that is swept. */
@@ -209,7 +209,7 @@ function advance(ongoing: OngoingWalk, window: ItemsWindow, earlier: ChainState)
   if (ongoing.skip <= window.skip && chain.end > window.skip) ongoing.skip = window.skip + 1
   // Near the end there is nothing to read ahead.
   if (reader.take !== reader.window || reader.kernel.state.empty !== null) return
-  const stride = capacityOf(chain, reader) - (chain.end - ongoing.forward())
+  const stride = ongoing.capacity - (chain.end - ongoing.forward())
   reader.source.readAhead(ongoing.skip, stride, reader.take)
 }
 
