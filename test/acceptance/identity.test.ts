@@ -98,6 +98,22 @@ test.concurrent.for(few(ORDERS, (order) => order === 'created_asc'))(
   },
 )
 
+test.concurrent('an account that is accepted takes the place of the one before at once, and with permission where many tasks go', async () => {
+  await using stage = await makeStage({ tasks: 60, openFraction: 0 })
+  await stage.sync()
+  await using other = await replaceAccount(stage, { seed: 99, idSeed: 99, tasks: 130, openFraction: 0 })
+  expect(await stage.sync('--rebind')).toMatchObject({ code: 0, summary: { inserted: 130, deleted: 60 } })
+  await other.close()
+  await using third = await startSimulator({ port: stage.simulator.port, seed: 5, tasks: 70, openFraction: 0 })
+  for (const flags of [['--rebind'], []])
+    expect(await stage.sync(...flags)).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('130 tasks no longer'),
+    })
+  expect(await stage.sync('--allow-mass-delete')).toMatchObject({ code: 0, summary: { deleted: 130 } })
+  expect(stage.value('SELECT count(*) FROM live_tasks')).toBe(third.account.listed)
+})
+
 describe.concurrent('single ids that were given to other tasks', () => {
   const changed = (text: string, more: object) => JSON.stringify({ ...JSON.parse(text), ...more })
 
