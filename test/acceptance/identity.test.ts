@@ -81,6 +81,14 @@ test.concurrent('with a new key of the same account a new task can be asked for 
   expect({ code, held: stage.value('SELECT count(*) FROM live_tasks WHERE id = ?', id) }).toEqual({ code: 0, held: 1 })
 })
 
+test.concurrent('a new key of the same account is accepted after more new tasks than a window holds', async () => {
+  await using stage = await makeStage({ window: WINDOW, tasks: 3 * WINDOW, openFraction: 0.3 })
+  expect((await stage.sync()).code).toBe(0)
+  stage.simulator.account.insert(2 * WINDOW)
+  const { code, summary } = await stage.runJson(['sync'], { TASK_MIRROR_API_KEY: 'another key' })
+  expect({ code, inserted: summary.inserted }).toEqual({ code: 0, inserted: 2 * WINDOW })
+})
+
 test.concurrent.for(few(ORDERS, (order) => order === 'created_asc'))(
   'an account without one of the known tasks ends with 7, and nothing is written until it is accepted, %s',
   async (order) => {
