@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module'
 import type { ErrorFacts } from './errors.ts'
 import { LOG_LEVELS, type LogLevel } from './log-levels.ts'
-import { printable } from './shown.ts'
+import { printable, withoutPasswords } from './shown.ts'
 
 export interface Log {
   debug(fields: ErrorFacts, message: string): void
@@ -28,7 +28,7 @@ export async function createLog(options: LogOptions): Promise<Log> {
   function log(level: keyof Log, fields: ErrorFacts, message: string): void {
     if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(options.level)) return
     logger ??= makeLogger(options.level, (line) => options.write(format(line)))
-    logger[level](fields, message)
+    logger[level](masked(fields), withoutPasswords(message))
   }
 
   return {
@@ -37,6 +37,13 @@ export async function createLog(options: LogOptions): Promise<Log> {
     warn: (fields, message) => log('warn', fields, message),
     error: (fields, message) => log('error', fields, message),
   }
+}
+
+function masked(fields: ErrorFacts): ErrorFacts {
+  const entries = Object.entries(fields)
+  return Object.fromEntries(
+    entries.map(([key, value]) => [key, typeof value === 'string' ? withoutPasswords(value) : value]),
+  )
 }
 
 function makeLogger(level: LogLevel, write: (line: string) => void): Log {
