@@ -133,6 +133,8 @@ async function closeFull(run: Run, done: WalkDone, { verdict, reason, order }: F
   // What came in out of this walk's sight has yet to be met: counted here, the next walks would take it for known.
   if (learned.total !== undefined && result.countable) learned.total -= Math.max(0, done.uncounted)
   const complete = verdict === 'complete'
+  // It has read the whole list: where no answer was cut, none is any more.
+  if (complete) learned.page_cap = result.pageCap ?? undefined
   // As many were met as the list holds by its indexes: whatever was so before, answers leave nothing out.
   if (complete && result.countable && done.uncounted <= 0) learned.filtered_pages = undefined
   if (complete && result.order !== null) learned.order = result.order
