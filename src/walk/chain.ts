@@ -33,12 +33,9 @@ export interface ChainState extends Paging {
   newestInFirst: Moment
   firstServiceDate: number | null
   firstStartedAt: number | null
-  /** Digest of the ids in the order they were first met, tasks created at or after `digestCutoff` left out. */
-  digest: [number, number]
-  digestCutoff: number | null
 }
 
-export function newChain(digestCutoff: number | null = null): ChainState {
+export function newChain(): ChainState {
   return {
     ...UNPAGED,
     end: 0,
@@ -53,8 +50,6 @@ export function newChain(digestCutoff: number | null = null): ChainState {
     newestInFirst: null,
     firstServiceDate: null,
     firstStartedAt: null,
-    digest: [0, 0],
-    digestCutoff,
   }
 }
 
@@ -71,15 +66,13 @@ export function overlapOf(returned: number, configured: number): number {
  * window is known to begin directly behind the chain's last item, without showing it.
  */
 export function extendChain(before: ChainState, window: ItemsWindow, follows = false): ChainState {
-  const chain: ChainState = { ...before, order: { ...before.order }, digest: [...before.digest] }
+  const chain: ChainState = { ...before, order: { ...before.order } }
   const { ids, moments, met, skip } = window
   const count = ids.length
   chain.returned = count
   const paged = { endsFurther: skip + count > before.end, shift: follows ? null : runShift(before, window) }
   Object.assign(chain, pagingAfter(before, window, paged))
   const first = before.last === null
-  if (first && chain.digestCutoff === null) chain.digestCutoff = window.serviceDate ?? window.startedAt
-  addDigest(chain, window)
   observeWithin(chain.order, ids, moments)
   chain.drift += seamDrift(before, window)
   if (seamReordered(before, window)) chain.order.unstable = true
@@ -186,23 +179,4 @@ export function tailIn({ tail }: ChainState, { ids, moments }: ItemsWindow): { p
     const place = places.get(id)
     return place === undefined ? [] : { place, moment: moments[index] as Moment }
   })
-}
-
-/** Two 32-bit rolling hashes: enough to tell whether two walks brought the same ids in the same sequence. */
-function addDigest(chain: ChainState, window: ItemsWindow): void {
-  let [a, b] = chain.digest
-  for (let index = 0; index < window.ids.length; index += 1) {
-    if (window.met[index] === 1) continue
-    const moment = window.moments[index] as Moment
-    if (chain.digestCutoff !== null && moment !== null && moment >= chain.digestCutoff) continue
-    const id = window.ids[index] as string
-    for (let at = 0; at < id.length; at += 1) {
-      const unit = id.charCodeAt(at)
-      a = Math.imul(a ^ unit, 0x01000193)
-      b = Math.imul(b + unit, 0x85ebca6b) ^ (b >>> 13)
-    }
-    a = Math.imul(a ^ 0xff, 0x01000193)
-    b = Math.imul(b + 0x9e3779b9, 0xc2b2ae35)
-  }
-  chain.digest = [a | 0, b | 0]
 }

@@ -68,8 +68,7 @@ export class OngoingWalk {
     this.request = request
     this.kernel = new Kernel(request.range ?? null, resumed?.kernel ?? null)
     this.reader = new Reader(source, request.settings, this.kernel, request.range)
-    const chain = newChain(request.digestCutoff ?? null)
-    this.chain = { ...chain, ...resumed?.chain }
+    this.chain = { ...newChain(), ...resumed?.chain }
     this.owedFrom = resumed?.owedFrom ?? 0
     this.met = resumed?.met ?? 0
     this.firstWindow = request.resume?.firstWindow ?? null
@@ -149,11 +148,9 @@ export class OngoingWalk {
 
   /** At the end of the list: whether an item older than the walk, seen in an answer not taken in, was never met. */
   private hasPassedOver(): boolean {
-    const { digestCutoff } = this.chain
+    const began = this.chain.firstServiceDate ?? this.chain.firstStartedAt
     if (this.total === null) return false
-    return this.reader.unmet
-      .values()
-      .some((moment) => moment === null || digestCutoff === null || moment < digestCutoff)
+    return this.reader.unmet.values().some((moment) => moment === null || began === null || moment < began)
   }
 
   /** How many items of equal createdAt stand directly before the chain's last one. */
@@ -232,8 +229,6 @@ export class OngoingWalk {
       newestInFirst: chain.newestInFirst,
       firstServiceDate: chain.firstServiceDate,
       firstStartedAt: chain.firstStartedAt,
-      digest: `${chain.digest[0]}:${chain.digest[1]}`,
-      digestCutoff: chain.digestCutoff,
       front: this.front,
       newest: chain.order.highest,
       drift: chain.drift,

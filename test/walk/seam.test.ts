@@ -143,15 +143,6 @@ test('the run of equal createdAt at the end is followed across windows', () => {
   expect(extendChain(chain, makeWindow(3, 'Def', [7, 6, 6])).tie).toEqual({ moment: 6, start: 4, met: 2 })
 })
 
-test('the digest tells sequences apart, and leaves out what was created after the walk began', () => {
-  const digest = (letters: string, moments?: number[]) => chainOf(letters, moments).digest
-  expect(digest('abc')).toEqual(digest('abc'))
-  expect(digest('abc')).not.toEqual(digest('acb'))
-  expect(digest('abc')).not.toEqual(digest('ab'))
-  // 1,000 is the service's date of the first answer.
-  expect(digest('xabc', [1_000, 9, 8, 7])).toEqual(digest('abc', [9, 8, 7]))
-})
-
 test('windows share half of what they hold, at least one item wherever an answer can hold two', () => {
   expect([0, 1, 2, 3, 4, 7, 20, 1000].map((returned) => overlapOf(returned, 10))).toEqual([0, 0, 1, 2, 2, 3, 10, 10])
   expect(overlapOf(1000, 1)).toBe(1)
