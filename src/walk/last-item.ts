@@ -27,9 +27,9 @@ export async function lastItem(ongoing: OngoingWalk): Promise<LastItem | null> {
   const { reader, chain } = ongoing
   const { last } = reader
   if (last === null) return { id: null, moment: null, index: -1, runStart: 0 }
-  const index = chain.filtered ? await placeAmongHidden(reader, last.id, chain.lastSeen) : last.index
+  const index = ongoing.isFiltered ? await placeAmongHidden(reader, last.id, chain.lastSeen) : last.index
   if (index === null) return null
-  const isRun = chain.tie?.moment === last.moment && !chain.filtered
+  const isRun = chain.tie?.moment === last.moment && !ongoing.isFiltered
   return { ...last, index, runStart: Math.max(0, index - (isRun ? ongoing.tiesBefore() : 0)) }
 }
 
@@ -105,13 +105,12 @@ export async function suspectFilter(
 ): Promise<void> {
   const { chain, reader } = ongoing
   const start = tie === null ? null : runStartIn(window, tie)
-  if (tie === null || start === null || !mayBeFiltered(chain, window)) return
+  if (tie === null || start === null || ongoing.isFiltered || !mayBeFiltered(chain, window)) return
   ongoing.chain = { ...chain, shifts: 0 }
   const seen = runStartIn(await reader.look(lastSeen.skip, lastSeen.asked), tie)
   if (seen === null || seen >= start) return
   const again = runStartIn(await reader.look(window.skip, window.asked), tie)
   if (again === null || seen >= again) return
-  ongoing.chain = { ...ongoing.chain, filtered: true }
   ongoing.kernel.filter()
 }
 

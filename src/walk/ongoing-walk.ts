@@ -8,7 +8,7 @@ import type { FirstWindow } from './lap.ts'
 import { MovingEnd } from './moving-end.ts'
 import { contradicts, observeWithin, orderKept } from './order.ts'
 import { nextSkip } from './pace.ts'
-import { isUneven } from './paging.ts'
+import { cutOf } from './paging.ts'
 import { Reader } from './reader.ts'
 import type { WalkRequest, WalkResult, WalkState } from './request.ts'
 import { Search } from './search.ts'
@@ -131,13 +131,23 @@ export class OngoingWalk {
     return this.chain.cap > 0 ? this.reader.largest : this.reader.window
   }
 
+  /** Answers leave items out: an index says only that an item stands there or further down. */
+  get isFiltered(): boolean {
+    return this.kernel.state.isFiltered
+  }
+
+  /** Whether the number of items in an answer says little of how far it reaches. */
+  get isUneven(): boolean {
+    return this.isFiltered || cutOf(this.chain) === 'bytes'
+  }
+
   /**
    * Whether indexes tell how many tasks there are. Where answers differ in how much they hold though more is there,
    * some may leave items out.
    */
   get isCountable(): boolean {
     const { cap } = this.chain
-    return !isUneven(this.chain) && (cap === 0 || this.reader.largest <= cap)
+    return !this.isUneven && (cap === 0 || this.reader.largest <= cap)
   }
 
   /** The walk is over: the list ends with the item at `index`. */
@@ -224,7 +234,7 @@ export class OngoingWalk {
       total: reason === null ? this.total : null,
       lastId: chain.last?.id ?? null,
       pageCap: chain.cap > 0 ? chain.cap : null,
-      filtered: chain.filtered,
+      filtered: this.isFiltered,
       countable: this.isCountable,
       newestInFirst: chain.newestInFirst,
       firstServiceDate: chain.firstServiceDate,

@@ -70,10 +70,10 @@ export async function* payOwed(ongoing: OngoingWalk, limit: number | null = null
 
 /** What seems to be the end of the list may lie within a run: counts that, unless answers leave items out. */
 export async function* payAtEnd(ongoing: OngoingWalk, limit: number | null = null): Steps<void> {
-  const { kernel, chain } = ongoing
+  const { kernel } = ongoing
   yield* markCounted(ongoing)
-  if (kernel.missing() !== null && !chain.filtered) yield* followFloor(ongoing)
-  if (kernel.missing() !== null && !chain.filtered) kernel.owe()
+  if (kernel.missing() !== null && !ongoing.isFiltered) yield* followFloor(ongoing)
+  if (kernel.missing() !== null && !ongoing.isFiltered) kernel.owe()
   if (kernel.owed !== undefined) yield* payOwed(ongoing, limit)
 }
 
