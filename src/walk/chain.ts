@@ -75,7 +75,7 @@ export function extendChain(before: ChainState, window: ItemsWindow, follows = f
   const first = before.last === null
   observeWithin(chain.order, ids, moments)
   chain.drift += seamDrift(before, window)
-  if (seamReordered(before, window)) chain.order.unstable = true
+  if (tailAgain(before, window).reversed > 0) chain.order.unstable = true
 
   const lastAt = before.last === null ? -1 : ids.lastIndexOf(before.last.id)
   const reachesLast = first || lastAt >= 0 || met[count - 1] === 0
@@ -162,21 +162,22 @@ function seamDrift(chain: ChainState, window: ItemsWindow): number {
   return missing + extra
 }
 
-/** Whether two items of the chain's tail come back in the other order, those of equal createdAt aside. */
-function seamReordered(chain: ChainState, window: ItemsWindow): boolean {
-  let furthest: { place: number; moment: Moment } | undefined
-  return tailIn(chain, window).some((one) => {
-    if (furthest !== undefined && one.place < furthest.place) return one.moment !== furthest.moment
-    furthest = one
-    return false
-  })
-}
-
-/** The items of the chain's tail in `window`, in its sequence, each with its place in the tail and its createdAt. */
-export function tailIn({ tail }: ChainState, { ids, moments }: ItemsWindow): { place: number; moment: Moment }[] {
+/**
+ * How many items of the chain's tail come back in `window`, and how many of them behind another that stood behind them,
+ * those of equal createdAt aside.
+ */
+export function tailAgain({ tail }: ChainState, { ids, moments }: ItemsWindow): { again: number; reversed: number } {
   const places = new Map(tail.map((id, index) => [id, index]))
-  return ids.flatMap((id, index) => {
+  let again = 0
+  let reversed = 0
+  let before: { place: number; moment: Moment } | undefined
+  ids.forEach((id, index) => {
     const place = places.get(id)
-    return place === undefined ? [] : { place, moment: moments[index] as Moment }
+    if (place === undefined) return
+    const moment = moments[index] as Moment
+    again += 1
+    if (before !== undefined && place < before.place && moment !== before.moment) reversed += 1
+    before = { place, moment }
   })
+  return { again, reversed }
 }
