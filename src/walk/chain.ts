@@ -9,8 +9,6 @@ export interface TieRun {
   moment: Moment
   /** Index of its first item, as last read. */
   start: number
-  /** How many items of the run were met for the first time in this walk. */
-  met: number
 }
 
 /** Plain data: kept in `walks.state`, so that another process can go on. */
@@ -121,30 +119,26 @@ function standingAt(chain: ChainState, end: number): ChainState {
 }
 
 /** How much further down the run of the chain's last item begins than was read before; null where that is not shown. */
-function runShift({ tie }: ChainState, window: ItemsWindow): number | null {
-  const start = tie === null ? null : runStartIn(window, tie)
-  return tie === null || start === null ? null : start - tie.start
+function runShift(chain: ChainState, window: ItemsWindow): number | null {
+  const start = runStartIn(window, chain)
+  return chain.tie === null || start === null ? null : start - chain.tie.start
 }
 
-/** The index of the run's first item; null where the answer does not show it. */
-export function runStartIn(answer: WindowAnswer, tie: TieRun): number | null {
-  const at = answer.kind === 'items' ? answer.moments.indexOf(tie.moment) : -1
+/** The index of the first item of the chain's last run; null where the answer does not show it. */
+export function runStartIn(answer: WindowAnswer, { tie, end }: ChainState): number | null {
+  const at = tie !== null && answer.kind === 'items' ? answer.moments.indexOf(tie.moment) : -1
   // A run at the very start of an answer may have begun before it, unless the run has but one item.
-  return at < 0 || (at === 0 && tie.met !== 1) ? null : answer.skip + at
+  return at < 0 || (at === 0 && tie?.start !== end - 1) ? null : answer.skip + at
 }
 
 /** The run of equal createdAt that ends the window, with what the chain knew of it before. */
 function tieRunAfter(chain: ChainState, window: ItemsWindow): TieRun {
-  const { ids, moments, met, skip } = window
+  const { moments, skip } = window
   const moment = moments.at(-1) as Moment
-  let start = ids.length - 1
+  let start = moments.length - 1
   while (start > 0 && moments[start - 1] === moment) start -= 1
-  let newly = 0
-  for (let index = start; index < ids.length; index += 1) if (met[index] === 0) newly += 1
-  const earlier = chain.tie !== null && chain.tie.moment === moment ? chain.tie : null
   // Where the window shows an item before the run, the run's place is read afresh; else an older reading stands.
-  if (earlier !== null) return { moment, start: start > 0 ? skip + start : earlier.start, met: earlier.met + newly }
-  return { moment, start: skip + start, met: newly }
+  return start === 0 && chain.tie?.moment === moment ? chain.tie : { moment, start: skip + start }
 }
 
 /**

@@ -98,18 +98,15 @@ export async function followLast(
  * Items keep standing further down than answers said: the list drifts, or pages are filtered after paging. They are
  * filtered if the chain's last run stands further down in `window`, read twice, than in the older answer read between.
  */
-export async function suspectFilter(
-  ongoing: OngoingWalk,
-  window: ItemsWindow,
-  { tie, lastSeen }: ChainState,
-): Promise<void> {
+export async function suspectFilter(ongoing: OngoingWalk, window: ItemsWindow, earlier: ChainState): Promise<void> {
   const { chain, reader } = ongoing
-  const start = tie === null ? null : runStartIn(window, tie)
-  if (tie === null || start === null || ongoing.isFiltered || !mayBeFiltered(chain, window)) return
+  const start = runStartIn(window, earlier)
+  if (start === null || ongoing.isFiltered || !mayBeFiltered(chain, window)) return
   ongoing.chain = { ...chain, shifts: 0 }
-  const seen = runStartIn(await reader.look(lastSeen.skip, lastSeen.asked), tie)
+  const { lastSeen } = earlier
+  const seen = runStartIn(await reader.look(lastSeen.skip, lastSeen.asked), earlier)
   if (seen === null || seen >= start) return
-  const again = runStartIn(await reader.look(window.skip, window.asked), tie)
+  const again = runStartIn(await reader.look(window.skip, window.asked), earlier)
   if (again === null || seen >= again) return
   ongoing.kernel.filter()
 }
