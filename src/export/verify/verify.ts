@@ -10,7 +10,6 @@ import { encodingOf, type Manifest, type ManifestFile, parseManifest, refuseNewe
 import { isFolder } from '../publish/publish.ts'
 import { LATEST, MANIFEST, MANIFEST_NAMES, readManifest, type S3Settings, type Store } from '../publish/store.ts'
 import { storeAt } from '../publish/store-at.ts'
-import { shownOut } from '../publish/target.ts'
 import { type Comparison, comparisonOf } from './rows.ts'
 
 export interface VerifySnapshotsOptions {
@@ -101,8 +100,12 @@ export async function verifySnapshot(dir: string, options: VerifySnapshotsOption
     let done = 0
     for (const { store, manifest } of found) {
       const onFile = () => options.onProgress?.(++done, total)
-      const deep = await checkSnapshot(store, manifest, options, { problems: result.problems, onFile })
+      const problems: SnapshotProblem[] = []
+      const deep = await checkSnapshot(store, manifest, options, { problems, onFile })
       const { snapshotId, kind, cut, files, rows, bytes } = manifest
+      // `--keep` of an export has removed it meanwhile.
+      if (one === null && problems.length > 0 && (await readManifest(store, snapshotId)) === null) continue
+      result.problems.push(...problems)
       result.snapshots.push({ snapshotId, kind, cut, files: files.length, rows, bytes, deep })
     }
     return { ...result, ok: result.problems.length === 0 }
@@ -147,6 +150,7 @@ async function checkManifest(store: Store, snapshotId: string, problems: Snapsho
   try {
     const found = await readManifest(store, snapshotId)
     if (found === null) {
+      if (!(await store.snapshotIds()).includes(snapshotId)) return null
       fault('There is no manifest: it is still being written, or its export died')
       return null
     }
@@ -281,8 +285,7 @@ function oneFile(dir: string): MirrorError {
   })
 }
 
-function nothingAt(named: string): MirrorError {
-  const dir = shownOut(named)
+function nothingAt(dir: string): MirrorError {
   return new MirrorError('usage-invalid', `There is no snapshot at ${dir}`, {
     facts: { dir },
     hint: 'Name the folder that `export --out FOLDER/` published into, or one snapshot in it.',

@@ -1,6 +1,6 @@
 // Which tasks are to be asked for by id: open ones, the most overdue first, and where the list has them; details,
 // candidates for deletion and tombstones that are owed; and some of those that the mirror holds.
-import type { Owed, OwedReason } from '../../mirror/tables/owed.ts'
+import type { OwedPart, OwedReason } from '../../mirror/tables/owed.ts'
 import { compareRows, type ListedRow, placeTable } from '../../mirror/tables/places.ts'
 import { openWait, overdueOf } from './open-checks.ts'
 import type { Writing } from './writing.ts'
@@ -20,7 +20,7 @@ export interface OpenDueNow {
   distances: Float64Array
 }
 
-interface Candidate {
+interface DueTask {
   id: string
   overdue: number
   createdAt: number | null
@@ -33,7 +33,7 @@ const MOST = 20_000
 const NEARBY = 1_000
 
 /** The `most` that are most overdue, in that order. */
-function mostOverdue(found: Candidate[], most: number): Candidate[] {
+function mostOverdue(found: DueTask[], most: number): DueTask[] {
   return found.sort((a, b) => b.overdue - a.overdue || (b.createdAt ?? 0) - (a.createdAt ?? 0)).slice(0, most)
 }
 
@@ -75,7 +75,7 @@ function openTasks(writing: Writing) {
      */
     openDue({ now, limit, widest }: OpenQuestion): OpenDueNow {
       const most = Math.min(limit, MOST)
-      let due: Candidate[] = []
+      let due: DueTask[] = []
       const met: string[] = []
       for (const { taskId: id, seq, checkedAt, nextCheckAt, isAsListed, ...task } of owed.dueOpen(now)) {
         if (isAsListed && seen.has(seq)) {
@@ -132,9 +132,11 @@ function owedTasks(writing: Writing) {
 
   return {
     /** Ids of details and candidates that are due, oldest check first; without candidates that this run has met. */
-    due(reason: 'detail' | 'candidate', now: number): string[] {
-      const isDue = ({ seq }: Owed) => reason === 'detail' || !seen.has(seq)
-      return owed.due(reason, now, isDue).map(({ taskId }) => taskId)
+    due(reason: 'detail' | 'candidate', by: number, part?: OwedPart): string[] {
+      const ids: string[] = []
+      for (const { taskId, seq } of owed.due(reason, by, part))
+        if (reason === 'detail' || !seen.has(seq)) ids.push(taskId)
+      return ids
     },
 
     /** Tombstones to ask for again, each once in a run. */
@@ -164,10 +166,11 @@ function owedTasks(writing: Writing) {
 
     /** Drops the candidates that this run has met. */
     dropMetCandidates(): void {
-      const met = owed.due('candidate', Number.MAX_SAFE_INTEGER, ({ seq }) => seen.has(seq))
+      const met: string[] = []
+      for (const { taskId, seq } of owed.due('candidate', Number.MAX_SAFE_INTEGER)) if (seen.has(seq)) met.push(taskId)
       if (met.length === 0) return
       writing.commit(() => {
-        for (const { taskId } of met) owed.settle(taskId, 'candidate')
+        for (const id of met) owed.settle(id, 'candidate')
       })
     },
 
