@@ -189,6 +189,17 @@ describe('tasks that are gone', () => {
     },
   )
 
+  test.each([
+    ['by the HTTP status', { kind: 'refused', httpStatus: 410, statusCode: null, message: 'Gone' }],
+    ['by the envelope', { kind: 'refused', httpStatus: 200, statusCode: 410, message: 'Gone' }],
+  ])('are marked where they are "gone" (410) and unknown ids "not found": %s', async (_, gone) => {
+    const candidates = named('gone', 3)
+    const answerTo = (id: string) => (candidates.includes(id) ? gone : NOT_FOUND)
+    const world = { candidates, there: new Set(WITNESSES), witnesses: WITNESSES, isBlind: () => false, answerTo }
+    expect(await decide(world)).toMatchObject({ marked: expect.arrayContaining(candidates), undecided: 0 })
+    expect(await decide({ ...world, there: new Set(), answerTo: () => gone })).toMatchObject({ marked: [] })
+  })
+
   test('are marked although a witness was deleted just now', async () => {
     const gone = named('gone', 200)
     const there = new Set(WITNESSES.slice(1))

@@ -2,6 +2,7 @@
 // compared with the answer to a made-up id. Tombstones are asked for again, in case there was no deletion.
 import { setTimeout as delay } from 'node:timers/promises'
 import { MirrorError } from '../../errors.ts'
+import { worseStatus } from '../../service/retry-policy.ts'
 import type { Answer, Decoded } from '../../service/service.ts'
 import type { Run } from '../context.ts'
 import type { DetailStep } from '../writer/details-intake.ts'
@@ -29,6 +30,11 @@ export function notFoundShape(answer: Answer<ParsedAnswer>): string | null {
   // A 403 is that task's error, and 5xx is never an answer to the question.
   if (answer.kind === 'refused') return `http ${answer.httpStatus}, envelope ${answer.statusCode}`
   return answer.value.hasPayload ? null : `http 200, envelope ${answer.value.statusCode}, no item`
+}
+
+/** Whether an answer says of this very task that it is gone for good (RFC 9110, 410), however unknown ids are answered. */
+function isGone(answer: Answer<ParsedAnswer>): boolean {
+  return answer.kind === 'refused' && worseStatus(answer.httpStatus, answer.statusCode) === 410
 }
 
 /** The form of most ids, used where no other is known. */
@@ -120,7 +126,7 @@ async function findHidden(run: Run, isMass: () => Promise<boolean>): Promise<voi
  */
 async function decideRound(run: Run, ids: string[], shape: string, witnesses: Witnesses): Promise<boolean> {
   const { writer, now, random, config, signal } = run
-  const isNotFound = (answer: Answer<ParsedAnswer>) => notFoundShape(answer) === shape
+  const isNotFound = (answer: Answer<ParsedAnswer>) => isGone(answer) || notFoundShape(answer) === shape
   const first = await lookUp(run, ids, isNotFound, witnesses)
   await writer.takeDetails(first.steps, now())
   if (first.absent.length === 0) return !first.isSilent
