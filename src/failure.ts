@@ -1,7 +1,7 @@
 // How an error is reported: message and hint on a terminal, otherwise everything in the log.
 import { type ErrorFacts, fileLimitOr, MirrorError } from './errors.ts'
 import type { Log } from './log.ts'
-import { asCalled, calledAs, printable } from './shown.ts'
+import { asCalled, calledAs, printable, withoutPasswords } from './shown.ts'
 
 /** Reports `error` on stderr, once. `log` is null before there is one; `facts` say what was being done, for the log. */
 export function tellError(
@@ -12,7 +12,7 @@ export function tellError(
 ): void {
   const error = fileLimitOr(thrown)
   if (log === null || stderr.isTTY || !isLogged(error, log, facts))
-    stderr.write(printable(asCalled(words(error), calledAs(stderr.env))))
+    stderr.write(printable(asCalled(withoutPasswords(words(error)), calledAs(stderr.env))))
   if (!(error instanceof MirrorError) && error instanceof Error) log?.debug({ stack: error.stack }, 'Where it happened')
 }
 

@@ -1,7 +1,7 @@
 // The log: pino's JSON lines, formatted on a terminal; synchronous. Callers log chosen fields, never requests or tasks.
 import { createRequire } from 'node:module'
 import type { ErrorFacts } from './errors.ts'
-import { printable } from './shown.ts'
+import { printable, withoutPasswords } from './shown.ts'
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
@@ -30,7 +30,7 @@ export async function createLog(options: LogOptions): Promise<Log> {
   function log(level: keyof Log, fields: ErrorFacts, message: string): void {
     if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(options.level)) return
     logger ??= makeLogger(options.level, (line) => options.write(format(line)))
-    logger[level](fields, message)
+    logger[level](masked(fields), withoutPasswords(message))
   }
 
   return {
@@ -39,6 +39,13 @@ export async function createLog(options: LogOptions): Promise<Log> {
     warn: (fields, message) => log('warn', fields, message),
     error: (fields, message) => log('error', fields, message),
   }
+}
+
+function masked(fields: ErrorFacts): ErrorFacts {
+  const entries = Object.entries(fields)
+  return Object.fromEntries(
+    entries.map(([key, value]) => [key, typeof value === 'string' ? withoutPasswords(value) : value]),
+  )
 }
 
 function makeLogger(level: LogLevel, write: (line: string) => void): Log {

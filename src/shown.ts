@@ -11,6 +11,15 @@ export function printable(text: string): string {
   return text.replace(HIDDEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
+/** `text` with what may be user and password in each URL masked, as in `s3://KEY:SECRET@bucket`; for messages and the log. */
+export function withoutPasswords(text: string): string {
+  return text.replace(/\S+/g, (word) => {
+    const from = word.search(/:\/\/|(?<=\bs3):/i)
+    const to = word.lastIndexOf('@')
+    return from < 0 || to < from ? word : `${word.slice(0, from)}://[masked]${word.slice(to)}`
+  })
+}
+
 /** Characters of text of others in a message of one line. */
 const MOST_CHARACTERS = 120
 

@@ -4,7 +4,7 @@ import { Writable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { printableStream } from '../src/commands/shared/printed.ts'
 import { createLog } from '../src/log.ts'
-import { printable, shellWord } from '../src/shown.ts'
+import { printable, shellWord, withoutPasswords } from '../src/shown.ts'
 import { createStatusLine } from '../src/terminal.ts'
 import fc from './support/fc.ts'
 import { allowedMs, processorMs } from './support/processor.ts'
@@ -35,6 +35,15 @@ test('whatever the text, nothing in it is obeyed, and JSON stays equal', () => {
     }),
     { numRuns: SOAK ? 2000 : 700 },
   )
+})
+
+test.each([
+  ['"s3://KEY:SEC/RET@bucket/x" is not one', '"s3://[masked]@bucket/x" is not one'],
+  ['S3:KEY:SECRET@bucket', 'S3://[masked]@bucket'],
+  ['of http://a/ and https://me:p@ss@host/x.', 'of http://a/ and https://[masked]@host/x.'],
+  ['me@example.com, 10:30@noon and s3://bucket/x', 'me@example.com, 10:30@noon and s3://bucket/x'],
+])('of %s the password is masked, and nothing else', (text, shown) => {
+  expect(withoutPasswords(text)).toBe(shown)
 })
 
 test('ordinary text of any language stays', () => {

@@ -106,6 +106,9 @@ test.each([
   ['verify', '--snapshot', 's3://AKIA:sEc/rEt@bucket/x'],
   ['verify', '--snapshot', 'https://me:sEc/rEt@host/x'],
   ['copy', '--out', 'https://me:sEc/rEt@host/x'],
+  ['restore', 'https://me:sEc/rEt@host/x'],
+  ['status', '--config', 'https://me:sEc/rEt@host/x'],
+  ['copy', 'https://me:sEc/rEt@host/x'],
 ])('%s %s %s is refused without a word of the password in it', async (...args) => {
   using scratch = makeScratch()
   await makeMirror(scratch.dir, 1)

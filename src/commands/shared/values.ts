@@ -1,7 +1,7 @@
 // Values of flags, and flags that commands have in common. Pure.
 import { parseMoment } from '../../config/duration.ts'
 import { MirrorError } from '../../errors.ts'
-import { isUrl, shownOut } from '../../export/publish/target.ts'
+import { isUrl } from '../../export/publish/target.ts'
 import type { Flag } from './command.ts'
 
 /** Throws `usage-invalid` where `text` is not one of `allowed`. */
@@ -42,7 +42,7 @@ export function checkRange(since: number | null, until: number | null): void {
 /** Throws `usage-invalid` where `--out` names stdout, a folder or a URL. */
 export function refuseNoFile(out: string, example: string): void {
   if (out !== '' && out !== '-' && !out.endsWith('/') && !isUrl(out)) return
-  throw new MirrorError('usage-invalid', `--out: "${shownOut(out)}" is not the name of a file`, {
+  throw new MirrorError('usage-invalid', `--out: "${out}" is not the name of a file`, {
     hint: `Name one, such as \`${example}\`.`,
   })
 }

@@ -46,20 +46,12 @@ export function isUrl(out: string): boolean {
   return /^(s3:|[a-z][a-z0-9+.-]+:\/\/)/i.test(out)
 }
 
-/** `out` in a message: a URL without what may be a password, as in `s3://KEY:SECRET@bucket`. */
-export function shownOut(out: string): string {
-  return isUrl(out) ? out.replace(/:.*@/s, '://[masked]@') : out
-}
-
 /** `isFolder`: there is one at `out`. Throws `usage-invalid` where nothing tells the format or parts do not fit. */
 export function targetOf(out: string, format?: Format, compression?: Compression, isFolder = false): Target {
   if (out === '') throw refused('The snapshot has no name', 'Name a file or a folder with --out, or - for stdout.')
   const isS3 = /^s3:/i.test(out)
   if (isUrl(out) && !isS3) {
-    throw refused(
-      `"${shownOut(out)}" is neither a path nor in object storage`,
-      'Of URLs, only s3://bucket/prefix is known.',
-    )
+    throw refused(`"${out}" is neither a path nor in object storage`, 'Of URLs, only s3://bucket/prefix is known.')
   }
   const kind = isS3 ? 's3' : out === '-' ? 'stdout' : isFolder || out.endsWith('/') ? 'folder' : 'file'
   const isDataset = kind === 'folder' || kind === 's3'

@@ -10,7 +10,6 @@ import { encodingOf, type Manifest, type ManifestFile, parseManifest, refuseNewe
 import { isFolder } from '../publish/publish.ts'
 import { LATEST, MANIFEST, MANIFEST_NAMES, readManifest, type S3Settings, type Store } from '../publish/store.ts'
 import { storeAt } from '../publish/store-at.ts'
-import { shownOut } from '../publish/target.ts'
 import { type Comparison, comparisonOf } from './rows.ts'
 
 export interface VerifySnapshotsOptions {
@@ -281,8 +280,7 @@ function oneFile(dir: string): MirrorError {
   })
 }
 
-function nothingAt(named: string): MirrorError {
-  const dir = shownOut(named)
+function nothingAt(dir: string): MirrorError {
   return new MirrorError('usage-invalid', `There is no snapshot at ${dir}`, {
     facts: { dir },
     hint: 'Name the folder that `export --out FOLDER/` published into, or one snapshot in it.',

@@ -3,7 +3,6 @@ import { Agent } from 'node:https'
 import type { S3ClientConfig } from '@aws-sdk/client-s3'
 import { MirrorError } from '../../../errors.ts'
 import { TLS } from '../../../http-policy.ts'
-import { shownOut } from '../target.ts'
 
 interface S3Address {
   bucket: string
@@ -18,7 +17,7 @@ export function s3Address(url: string): S3Address {
   // https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
   const isBucket = bucket !== undefined && /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket)
   if (!isBucket || prefix.split('/').some((part) => /^\.{0,2}$/.test(part) && prefix !== '')) {
-    throw new MirrorError('usage-invalid', `"${shownOut(url)}" is not a place in object storage`, {
+    throw new MirrorError('usage-invalid', `"${url}" is not a place in object storage`, {
       hint: 'Write it as s3://bucket/prefix; a bucket has 3 to 63 small letters, digits, dots and hyphens.',
     })
   }
