@@ -2,9 +2,10 @@
 import { MirrorError } from '../errors.ts'
 import type { AccountCheck, Run } from './context.ts'
 import { type AccountSigns, judgeAccount } from './identity.ts'
-import { viewFirst } from './steps/beside.ts'
+import { viewAt, viewFirst } from './steps/beside.ts'
 import { isMassDelete, notFoundShape } from './steps/deletions.ts'
 import { askForTask, isFound } from './steps/details.ts'
+import { windowSizeOf } from './window-size.ts'
 
 /** The check of a run that is not bound to its service yet. */
 export const UNBOUND: AccountCheck = {
@@ -14,13 +15,15 @@ export const UNBOUND: AccountCheck = {
   saw: async () => undefined,
 }
 
+const NOTHING: AccountSigns = { known: 0, others: 0, unknown: 0 }
+
 /** So many known tasks are looked up by id where a window shows too little of the account. */
 const LOOKED_UP = 5
 
 /** `onBegun` is called once, when the first answers have passed the check. */
 export function accountCheck(run: Run, given: { hasOtherKey: boolean; onBegun(): Promise<void> }): AccountCheck {
   const isSure = run.opened.liveTasks === 0 || run.request.rebind === true
-  const all: AccountSigns = { known: 0, others: 0, unknown: 0 }
+  const all = { ...NOTHING }
   const found = new Set<string>()
   let areGone = false
   let isBegun = false
@@ -37,9 +40,12 @@ export function accountCheck(run: Run, given: { hasOtherKey: boolean; onBegun():
     add(shown)
     if (judge() === 'ask') {
       isAsked = true
-      const { gone, asked, ...shown } = await lookUpKnown(run, found)
-      add(shown)
-      areGone = gone === asked && isMass(run)
+      if (given.hasOtherKey && all.known === 0) add((await viewFurtherDown(run)) ?? NOTHING)
+      else {
+        const { gone, asked, ...shown } = await lookUpKnown(run, found)
+        add(shown)
+        areGone = gone === asked && isMass(run)
+      }
     }
     if (judge() === 'other') throw otherAccount(all, areGone)
     if (isBegun) return
@@ -82,9 +88,18 @@ function otherAccount({ known, others }: AccountSigns, areGone: boolean): Mirror
   })
 }
 
+/**
+ * Another account's key may find the same tasks by id: where the first window shows only new ones, one that lies where
+ * known tasks stand unless more have come in than there were.
+ */
+async function viewFurtherDown(run: Run): Promise<AccountSigns | null> {
+  const { window } = windowSizeOf(run)
+  return viewAt(run, Math.max(window, (run.facts.total ?? 0) - window))
+}
+
 /** Asks for some live tasks of the mirror by id: what the answers show, and how many are gone. Adds to `found`. */
 async function lookUpKnown(run: Run, found: Set<string>): Promise<AccountSigns & { asked: number; gone: number }> {
-  const shown = { known: 0, others: 0, unknown: 0, asked: 0, gone: 0 }
+  const shown = { ...NOTHING, asked: 0, gone: 0 }
   // Spread over the whole mirror; of a small one, each of its tasks.
   const parts = Array.from({ length: LOOKED_UP }, (_, index) => (index + run.random()) / LOOKED_UP)
   const ids = await run.writer.liveIdsAt(parts)
@@ -106,7 +121,7 @@ async function lookUpKnown(run: Run, found: Set<string>): Promise<AccountSigns &
 /** Call it before a run that may have read no window yet takes in tasks by id. Throws `other-account`. */
 export async function seeAccount(run: Run): Promise<void> {
   if (run.account.isBegun()) return
-  if (!run.account.hasOtherKey) return run.account.saw({ known: 0, others: 0, unknown: 0 })
+  if (!run.account.hasOtherKey) return run.account.saw(NOTHING)
   // Another account's key may find the same tasks by id: only a window shows what the account has.
   await seeList(run)
 }
@@ -114,5 +129,5 @@ export async function seeAccount(run: Run): Promise<void> {
 /** As `seeAccount`, for tasks that are no sample of the account: judges its list instead, as a walk does. */
 export async function seeList(run: Run): Promise<void> {
   if (run.account.isBegun()) return
-  if ((await viewFirst(run)) === null) await run.account.saw({ known: 0, others: 0, unknown: 0 })
+  if ((await viewFirst(run)) === null) await run.account.saw(NOTHING)
 }

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { requireBaseUrl } from '../config/target.ts'
 import { isMirrorError, MirrorError } from '../errors.ts'
 import type { Gathering } from '../mirror/commits.ts'
-import { LONGEST_KEPT_WAIT_MS } from '../mirror/tables/facts.ts'
+import { type Facts, LONGEST_KEPT_WAIT_MS } from '../mirror/tables/facts.ts'
 import type { RunEnd } from '../mirror/tables/runs.ts'
 import { readAddress } from '../service/address.ts'
 import type { ClientOptions } from '../service/client.ts'
@@ -123,7 +123,9 @@ function bindService(run: Run, baseUrl: string, apiKey: string | null): void {
   const salt = facts.key_salt ?? randomBytes(16).toString('hex')
   const print = apiKey === null ? 'none' : fingerprint(apiKey, salt)
   const changed = facts.key_fingerprint !== undefined && facts.key_fingerprint !== print
-  const bound = { base_url: baseUrl, key_salt: salt, key_fingerprint: print, not_before: undefined }
+  // Of another account, how long its list is; and in which order, so that only a full walk shows what is new.
+  const others: Facts = request.rebind === true ? { order: undefined, total: undefined, total_proven: undefined } : {}
+  const bound = { base_url: baseUrl, key_salt: salt, key_fingerprint: print, not_before: undefined, ...others }
   run.account = accountCheck(run, { hasOtherKey: changed, onBegun: () => learn(run, bound) })
 }
 

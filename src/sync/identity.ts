@@ -27,11 +27,11 @@ export function isOther(held: Identity, shown: Identity): boolean {
 /** Fewer known tasks than this may be a few whose ids were given to other tasks. */
 const TOO_FEW_TO_TELL = 10
 
-/** `ask`: look known tasks up by id first, for what was shown is too little to tell. */
+/** `ask`: look for known tasks first, for what was shown is too little to tell. */
 type AccountJudgement = 'same' | 'other' | 'ask'
 
 /**
- * What `shown` says of an account whose mirror holds live tasks. `isAsked`: known tasks have been looked up already;
+ * What `shown` says of an account whose mirror holds live tasks. `isAsked`: known tasks have been looked for already;
  * `hasOtherKey`: the key is not the one of the last run, so that sharing nothing is a sign; `areGone`: the service knew
  * none of those that were looked up, and it would be a mass deletion if all were gone.
  */
@@ -40,8 +40,8 @@ export function judgeAccount(
   { isAsked, hasOtherKey, areGone }: { isAsked: boolean; hasOtherKey: boolean; areGone: boolean },
 ): AccountJudgement {
   if (shown.known === 0) {
-    if (hasOtherKey) return 'other'
     if (!isAsked) return 'ask'
+    if (hasOtherKey) return 'other'
     // An empty list does not tell whose it is.
     return areGone && shown.unknown > 0 ? 'other' : 'same'
   }

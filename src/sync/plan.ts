@@ -50,7 +50,9 @@ const HOUR_MS = 3_600_000
 /** An interrupted walk older than this is not resumed. */
 const RESUME_WITHIN_MS = 7 * 24 * HOUR_MS
 
-export function planRun(input: PlanInput, request: SyncRequest): PlanStep[] {
+export function planRun(known: PlanInput, request: SyncRequest): PlanStep[] {
+  // What was known may be of another account.
+  const input: PlanInput = request.rebind === true ? { ...known, facts: {}, interrupted: null } : known
   const details: PlanStep[] = input.details === 'never' ? [] : [{ kind: 'details' }]
   if (request.ids !== undefined && request.ids.length > 0) return [{ kind: 'ids' }]
   const ranged = request.since != null || request.until != null

@@ -174,7 +174,7 @@ async function* joinByPlace(
   // If more was seen further down, the end does not move. A list that grows as it is read would be read on for ever.
   if (kernel.state.empty === null || reader.furthest >= window.skip + window.ids.length) ongoing.end.passedBy()
   const notBelow = passed.some((answer) => answer !== null) ? window.skip : chain.notBelow
-  ongoing.chain = { ...chain, notBelow, filtered: chain.filtered || leavesOut }
+  ongoing.chain = { ...chain, notBelow }
   return { kind: 'window', window, follows: passed.length === 0 }
 }
 

@@ -81,6 +81,14 @@ test.concurrent('with a new key of the same account a new task can be asked for 
   expect({ code, held: stage.value('SELECT count(*) FROM live_tasks WHERE id = ?', id) }).toEqual({ code: 0, held: 1 })
 })
 
+test.concurrent('a new key of the same account is accepted after more new tasks than a window holds', async () => {
+  await using stage = await makeStage({ window: WINDOW, tasks: 3 * WINDOW, openFraction: 0.3 })
+  expect((await stage.sync()).code).toBe(0)
+  stage.simulator.account.insert(2 * WINDOW)
+  const { code, summary } = await stage.runJson(['sync'], { TASK_MIRROR_API_KEY: 'another key' })
+  expect({ code, inserted: summary.inserted }).toEqual({ code: 0, inserted: 2 * WINDOW })
+})
+
 test.concurrent.for(few(ORDERS, (order) => order === 'created_asc'))(
   'an account without one of the known tasks ends with 7, and nothing is written until it is accepted, %s',
   async (order) => {
@@ -97,6 +105,22 @@ test.concurrent.for(few(ORDERS, (order) => order === 'created_asc'))(
     expect(stage.value('SELECT count(*) FROM live_tasks')).toBe(other.account.listed)
   },
 )
+
+test.concurrent('an account that is accepted takes the place of the one before at once, and with permission where many tasks go', async () => {
+  await using stage = await makeStage({ tasks: 60, openFraction: 0 })
+  await stage.sync()
+  await using other = await replaceAccount(stage, { seed: 99, idSeed: 99, tasks: 130, openFraction: 0 })
+  expect(await stage.sync('--rebind')).toMatchObject({ code: 0, summary: { inserted: 130, deleted: 60 } })
+  await other.close()
+  await using third = await startSimulator({ port: stage.simulator.port, seed: 5, tasks: 70, openFraction: 0 })
+  for (const flags of [['--rebind'], []])
+    expect(await stage.sync(...flags)).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('130 tasks no longer'),
+    })
+  expect(await stage.sync('--allow-mass-delete')).toMatchObject({ code: 0, summary: { deleted: 130 } })
+  expect(stage.value('SELECT count(*) FROM live_tasks')).toBe(third.account.listed)
+})
 
 describe.concurrent('single ids that were given to other tasks', () => {
   const changed = (text: string, more: object) => JSON.stringify({ ...JSON.parse(text), ...more })

@@ -170,3 +170,12 @@ test.concurrent('where answers left items out until a full walk met all, what co
   expect((await next(stage)).summary.plan.slice(0, 2)).toEqual(['head', 'full'])
   expect(missingFrom(stage, imported)).toBe(0)
 })
+
+test.concurrent('to how many items answers were cut is forgotten by a full walk that sees none that was', async () => {
+  await using stage = await makeMirrored({ ...SOME_OPEN, capItems: 10 })
+  const cap = "SELECT value FROM service_facts WHERE key = 'page_cap'"
+  expect(stage.value(cap)).toBe('10')
+  Object.assign(stage.simulator.account.options, { capItems: 0 })
+  expect((await next(stage, 'sync', '--full')).code).toBe(0)
+  expect(stage.rows(cap)).toEqual([])
+})

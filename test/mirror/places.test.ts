@@ -2,7 +2,7 @@
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import type { Db } from '../../src/mirror/connect.ts'
-import { compareRows, type ListedRow, placeTable } from '../../src/mirror/tables/places.ts'
+import { compareRows, type ListedRow, placesOf, placeTable } from '../../src/mirror/tables/places.ts'
 import { seeded } from '../../src/simulator/random.ts'
 
 /** Rows with ties, tombstones, and some without created_at. */
@@ -22,7 +22,7 @@ function makeRows(count: number, seed: number) {
     insert.run(id, createdAt, isDeleted ? 1 : null)
     if (createdAt !== null && !isDeleted) live.push({ id, createdAt })
   }
-  return { places: placeTable(db as unknown as Db), live: live.sort(compareRows), random }
+  return { db: db as unknown as Db, places: placeTable(db as unknown as Db), live: live.sort(compareRows), random }
 }
 
 test('distances and indexes are those of the live rows, newest or oldest first', () => {
@@ -42,4 +42,26 @@ test('neighbours that are further apart than anybody asks count as that far apar
   expect(places.distances(wanted, 50)).toEqual([0, 3, 53, 55])
   expect(places.distances([], 50)).toEqual([])
   expect(places.indexes([], true)).toEqual([])
+})
+
+test('which live rows stand side by side is told whatever tombstones there are, and however often a row is asked for', () => {
+  for (let seed = 1; seed <= 10; seed += 1) {
+    const { db, live, random } = makeRows(400, seed)
+    // Among equal moments, too.
+    db.exec('UPDATE tasks SET created_at = created_at - 1 WHERE deleted_at IS NOT NULL AND seq % 2 = 0')
+    const seqOf = db.prepare('SELECT seq FROM tasks WHERE id = ?').pluck()
+    const some = live.filter(() => random.chance(0.5)).flatMap((row) => (random.chance(0.1) ? [row, row] : row))
+    const asked = some.map((row) => ({ row, by: random.int(1e9) })).sort((a, b) => a.by - b.by)
+    const places = placesOf(
+      db,
+      asked.map(({ row }) => seqOf.get(row.id) as number),
+    )
+    const told = asked.map(({ row }, index) => ({ at: live.indexOf(row), place: places[index] as number }))
+    told.sort((a, b) => a.at - b.at)
+    const steps = told.slice(1).map(({ at, place }, nth) => {
+      const last = told[nth] as (typeof told)[number]
+      return { apart: Math.min(2, at - last.at), told: place - last.place }
+    })
+    expect(steps.filter(({ apart, told }) => apart !== told)).toEqual([])
+  }
 })

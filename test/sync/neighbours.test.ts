@@ -1,7 +1,6 @@
 // Where a head walk may end: known tasks prove nothing by themselves, neighbours do.
 import { describe, expect, test } from 'vitest'
 import {
-  byPlace,
   type Candidate,
   holdsNeighbours,
   inOrder,
@@ -19,11 +18,12 @@ function listed(moments: number[], changed: number[] = []): Candidate[] {
 /** Whether the list holds a run, given all createdAt of the mirror. */
 function hasRun(shown: Candidate[], mirror: number[], rules = NEWEST_FIRST): boolean {
   const stretches = inOrder(shown, rules)
-  // As many of the mirror's places as there are tasks with that createdAt, in the order of `byPlace`.
+  // As many of the mirror's places as there are tasks with that createdAt, by descending id.
   const all = mirror.toSorted((a, b) => b - a)
+  const sorted = shown.toSorted((a, b) => b.moment - a.moment || (a.id < b.id ? 1 : -1))
   const used = new Map<number, number>()
   const placeOf = new Map(
-    byPlace(shown).map(({ seq, moment }) => {
+    sorted.map(({ seq, moment }) => {
       const place = all.indexOf(moment) + (used.get(moment) ?? 0)
       used.set(moment, (used.get(moment) ?? 0) + 1)
       return [seq, place]

@@ -186,6 +186,12 @@ describe('sync', () => {
       { allowMassDelete: true },
       'head open deletions details',
     ],
+    [
+      '--rebind: what was known may be of another account',
+      makeInput({ interrupted: cutOff(2) }),
+      { rebind: true },
+      'full(order) open deletions details',
+    ],
     ['--details never asks for no details', makeInput({ details: 'never' }), {}, 'head open deletions'],
     ['--details always asks for all', makeInput({ details: 'always' }), {}, 'head open refetch deletions details'],
   ])('%s', (_, input, request, expected) => {

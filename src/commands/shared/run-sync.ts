@@ -14,7 +14,10 @@ export interface RunFlags {
 
 export const RUN_FLAGS: readonly Flag[] = [
   { flags: '--now', description: 'run although the service asked to wait longer' },
-  { flags: '--rebind', description: 'accept another base URL or another account for this mirror' },
+  {
+    flags: '--rebind',
+    description: 'accept another base URL or another account for this mirror; reads the whole list',
+  },
   {
     flags: '--max-duration <duration>',
     description: 'end after this time, such as 50m, with exit 4; progress is kept',

@@ -11,6 +11,12 @@ export interface Owed {
   seq: number
 }
 
+/** Those that were not asked for since `since`, epoch ms; `most` of them. */
+export interface OwedPart {
+  since?: number
+  most?: number
+}
+
 /** An open task that is due. */
 interface OpenDue extends Owed, TaskMoments {
   /** Null where it was never checked. */
@@ -66,9 +72,9 @@ function statements(db: Db) {
     ),
     due: db.prepare(
       `SELECT o.task_id AS taskId, t.seq AS seq FROM open_checks o JOIN tasks t ON t.id = o.task_id
-       WHERE o.reason = ? AND (o.next_check_at <= ? OR coalesce(o.checked_at, o.next_check_at) > ?)
-         AND t.deleted_at IS NULL
-       ORDER BY o.checked_at NULLS FIRST, o.next_check_at, t.seq DESC`,
+       WHERE o.reason = @reason AND (o.next_check_at <= @by OR coalesce(o.checked_at, o.next_check_at) > @latest)
+         AND (coalesce(o.checked_at, 0) < @since OR o.checked_at > @latest) AND t.deleted_at IS NULL
+       ORDER BY o.checked_at NULLS FIRST, o.next_check_at, t.seq DESC LIMIT @most`,
     ),
     dueOpen: db.prepare(
       `SELECT o.task_id AS taskId, t.seq AS seq, o.checked_at AS checkedAt, o.next_check_at AS nextCheckAt,
@@ -173,12 +179,10 @@ export class OwedTable {
     return this.#sql.dueTombstones.iterate(dueBy, latestKnown(dueBy, this.#settleMs)) as Iterable<string>
   }
 
-  /** Rows that are due and `wanted`, the oldest check first. */
-  due(reason: OwedReason, now: number, wanted: (owed: Owed) => boolean): Owed[] {
-    const found: Owed[] = []
-    for (const owed of this.#sql.due.iterate(reason, now, latestKnown(now, this.#settleMs)) as Iterable<Owed>)
-      if (wanted(owed)) found.push(owed)
-    return found
+  /** Rows that are due by `by`, the oldest check first. */
+  due(reason: OwedReason, by: number, { since = Number.MAX_SAFE_INTEGER, most = -1 }: OwedPart = {}): Iterable<Owed> {
+    const latest = latestKnown(Math.min(by, since), this.#settleMs)
+    return this.#sql.due.iterate({ reason, by, since, latest, most }) as Iterable<Owed>
   }
 
   /** Open tasks that are due, in no order. */

@@ -65,16 +65,22 @@ export async function readWindows<Wanted extends Window>(
   })
 }
 
-/** The first window of the list, a shorter one if it is too heavy; takes nothing in. Null where it is not answered. */
+/** The first window of the list; takes nothing in, but checks the account. Null where it is not answered. */
 export async function viewFirst(run: Run): Promise<Viewed | null> {
+  const viewed = await viewAt(run, 0)
+  if (viewed !== null) await run.account.saw(viewed)
+  return viewed
+}
+
+/** A window, a shorter one if it is too heavy; takes nothing in. Null where it is not answered. */
+export async function viewAt(run: Run, skip: number): Promise<Viewed | null> {
   const { service, writer, config } = run
-  let answer = await service.list({ skip: 0, take: windowSizeOf(run).window })
+  let answer = await service.list({ skip, take: windowSizeOf(run).window })
   if (answer.kind === 'failed' && answer.reason === 'too-large')
-    answer = await service.list({ skip: 0, take: Math.min(SMALL_WINDOW, config.sync.window) })
+    answer = await service.list({ skip, take: Math.min(SMALL_WINDOW, config.sync.window) })
   if (answer.kind !== 'ok') return null
   const { handle } = answer.value
   const viewed = await writer.view(handle, 0)
   await writer.dropWindow(handle)
-  await run.account.saw(viewed)
   return viewed
 }

@@ -34,12 +34,18 @@ export function notFoundShape(answer: Answer<ParsedAnswer>): string | null {
 /** The form of most ids, used where no other is known. */
 export const USUAL_ID = '00000000-0000-4000-8000-000000000000'
 
-/** An id of the same form: every letter and digit replaced at random within its own kind. `random` gives 0 to 1. */
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+/** Where a UUID tells its version and variant: with others there, services that check them refuse it as malformed. */
+const KEPT_IN_UUID = [14, 19]
+
+/** An id of the same form: letters and digits replaced at random within their own kind. `random` gives 0 to 1. */
 export function madeUpId(like: string, random: () => number): string {
   const pick = (from: string): string => from[Math.floor(random() * from.length)] as string
   const hexOnly = /^[0-9a-fA-F-]+$/.test(like)
+  const kept = UUID.test(like) ? KEPT_IN_UUID : []
   return [...like]
-    .map((sign) => {
+    .map((sign, at) => {
+      if (kept.includes(at)) return sign
       if (/[0-9]/.test(sign)) return pick('0123456789')
       if (/[a-z]/.test(sign)) return pick(hexOnly ? 'abcdef' : 'abcdefghijklmnopqrstuvwxyz')
       if (/[A-Z]/.test(sign)) return pick(hexOnly ? 'ABCDEF' : 'ABCDEFGHIJKLMNOPQRSTUVWXYZ')

@@ -100,11 +100,6 @@ function gaplessness(places: number[]): (from: number, to: number) => boolean {
   return (from, to) => new Set(places.slice(from, to).map((place) => blocks.get(place))).size === 1
 }
 
-/** The candidates in the mirror's order of places: newest first, those of equal createdAt by descending id. */
-export function byPlace(candidates: Candidate[]): Candidate[] {
-  return [...candidates].sort((a, b) => b.moment - a.moment || Buffer.compare(Buffer.from(b.id), Buffer.from(a.id)))
-}
-
 interface WatchedNeighbours extends Watcher {
   /** Whether the windows so far, in list order, hold a run older than the frontier. Passes over items met before. */
   found(window: ItemsWindow, shown: OrderSeen): Promise<boolean>
@@ -151,10 +146,10 @@ export function watchNeighbours(run: Run, order: NeighbourRules['order'], fronti
 
   async function anyRun(stretches: Candidate[][], bound: number): Promise<boolean> {
     const long = stretches.flatMap((some) => inOrder(some, rules)).filter(({ length }) => length >= rules.wanted)
-    const sorted = byPlace(long.flat())
-    if (sorted.length === 0) return false
-    const places = await writer.placesOf(sorted.map(({ seq }) => seq))
-    const placeOf = new Map(sorted.map(({ seq }, index) => [seq, places[index] as number]))
+    const seqs = long.flat().map(({ seq }) => seq)
+    if (seqs.length === 0) return false
+    const places = await writer.placesOf(seqs)
+    const placeOf = new Map(seqs.map((seq, index) => [seq, places[index] as number]))
     const first = await writer.newestSeq(bound)
     return long.some((some) => holdsNeighbours(some, placeOf, rules, first))
   }

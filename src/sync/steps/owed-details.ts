@@ -10,13 +10,27 @@ import { marginOf } from './open-plan.ts'
 
 /** Windows that are read again for details in doubt, at most. */
 const MOST_WINDOWS = 5
+/** So many ids are held at once: every task of a list that is a summary may owe its detail. */
+const ROUND = 20_000
 
 /** Returns the ids that brought no task, though the service answered: only a full walk tells which are deleted. */
-export async function askOwedDetails(run: Run): Promise<string[]> {
-  const { writer } = run
-  const ids = await writer.due('detail', dueBy(run))
-  const { unsettled, missing } = await askForAll(run, { ids, reason: 'detail' }, countedAs(run, 'details', ids.length))
-  const absent = missing.filter(({ answer }) => notFoundShape(answer) !== null).map(({ taskId }) => taskId)
+export async function askOwedDetails(run: Run, round = ROUND): Promise<string[]> {
+  const { writer, now } = run
+  const since = now()
+  const all = await writer.owedCount('detail')
+  const tell = countedAs(run, 'details', all)
+  const absent: string[] = []
+  const unsettled: string[] = []
+  for (let asked = 0, isMore = true; isMore && asked < all; ) {
+    const ids = await writer.due('detail', dueBy(run), { since, most: round })
+    // The last of them: what is not due yet is not counted any more.
+    if (ids.length < round) tell(0, asked + ids.length)
+    const answered = await askForAll(run, { ids, reason: 'detail' }, tell)
+    for (const { taskId, answer } of answered.missing) if (notFoundShape(answer) !== null) absent.push(taskId)
+    for (const id of answered.unsettled) unsettled.push(id)
+    asked += answered.asked
+    isMore = answered.asked === round
+  }
   if (unsettled.length === 0 || !isCreatedOrder(run.facts.order ?? null)) return absent
   const windows = await windowsAround(run, unsettled)
   await readWindows(run, windows.slice(0, MOST_WINDOWS), itemBytesOf(run) ?? 0)

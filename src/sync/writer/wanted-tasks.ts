@@ -1,6 +1,6 @@
 // Which tasks are to be asked for by id: open ones, the most overdue first, and where the list has them; details,
 // candidates for deletion and tombstones that are owed; and some of those that the mirror holds.
-import type { Owed, OwedReason } from '../../mirror/tables/owed.ts'
+import type { OwedPart, OwedReason } from '../../mirror/tables/owed.ts'
 import { compareRows, type ListedRow, placeTable } from '../../mirror/tables/places.ts'
 import { openWait, overdueOf } from './open-checks.ts'
 import type { Writing } from './writing.ts'
@@ -132,9 +132,11 @@ function owedTasks(writing: Writing) {
 
   return {
     /** Ids of details and candidates that are due, oldest check first; without candidates that this run has met. */
-    due(reason: 'detail' | 'candidate', now: number): string[] {
-      const isDue = ({ seq }: Owed) => reason === 'detail' || !seen.has(seq)
-      return owed.due(reason, now, isDue).map(({ taskId }) => taskId)
+    due(reason: 'detail' | 'candidate', by: number, part?: OwedPart): string[] {
+      const ids: string[] = []
+      for (const { taskId, seq } of owed.due(reason, by, part))
+        if (reason === 'detail' || !seen.has(seq)) ids.push(taskId)
+      return ids
     },
 
     /** Tombstones to ask for again, each once in a run. */
@@ -164,10 +166,11 @@ function owedTasks(writing: Writing) {
 
     /** Drops the candidates that this run has met. */
     dropMetCandidates(): void {
-      const met = owed.due('candidate', Number.MAX_SAFE_INTEGER, ({ seq }) => seen.has(seq))
+      const met: string[] = []
+      for (const { taskId, seq } of owed.due('candidate', Number.MAX_SAFE_INTEGER)) if (seen.has(seq)) met.push(taskId)
       if (met.length === 0) return
       writing.commit(() => {
-        for (const { taskId } of met) owed.settle(taskId, 'candidate')
+        for (const id of met) owed.settle(id, 'candidate')
       })
     },
 

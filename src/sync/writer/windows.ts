@@ -207,7 +207,7 @@ function windowReads(
     certainSeq: (walkId: number, kind: WalkKind | null = null): number =>
       writing.walks.seqAfterComplete(walkId, kind) ?? Number.MAX_SAFE_INTEGER,
 
-    /** Where rows stand by createdAt among all that the mirror holds, newest first. */
+    /** Which rows stand side by side, by createdAt, among all that the mirror holds: see tables/places.ts. */
     placesOf: (seqs: number[]): number[] => placesOf(writing.db, seqs),
 
     /** The seq of the live task created last before `bound`, epoch ms; null where there is none. */
