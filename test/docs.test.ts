@@ -83,7 +83,6 @@ test('the README names what a file can end in, for every format', () => {
 const OF_OTHERS: Record<string, string[]> = {
   'docs/architecture.md': ['--compare'],
   'docs/tools.md': ['--with', '--db-path', '--setting'],
-  'docs/queries.md': ['--setting'],
   'docs/scale.md': ['--packages', '--conf', '--lake', '--table', '--tombstones'],
 }
 
