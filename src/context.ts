@@ -8,8 +8,7 @@ import { jsonPieceTexts } from './commands/text/json-pieces.ts'
 import type { LoadedConfig } from './config/load.ts'
 import { tellError } from './failure.ts'
 import type { GivenFlags } from './flags.ts'
-import type { Log } from './log.ts'
-import type { LogLevel } from './log-levels.ts'
+import type { Log, LogLevel } from './log.ts'
 import { canRedraw, createStatusLine, knownWidth, wantsColour } from './terminal.ts'
 
 export interface CommandStreams {

@@ -6,7 +6,7 @@ import { environmentName, KEYS } from './config/keys.ts'
 import type { Override } from './config/load.ts'
 import { beginsAtHome, WHOLE_PATH } from './config/whole-path.ts'
 import { MirrorError } from './errors.ts'
-import { LOG_LEVELS } from './log-levels.ts'
+import { LOG_LEVELS } from './log.ts'
 
 /** All variables of this program begin with this. */
 export const PREFIX = 'TASK_MIRROR_'

@@ -1,8 +1,10 @@
 // The log: pino's JSON lines, formatted on a terminal; synchronous. Callers log chosen fields, never requests or tasks.
 import { createRequire } from 'node:module'
 import type { ErrorFacts } from './errors.ts'
-import { LOG_LEVELS, type LogLevel } from './log-levels.ts'
 import { printable, withoutPasswords } from './shown.ts'
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
 
 export interface Log {
   debug(fields: ErrorFacts, message: string): void

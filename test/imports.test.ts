@@ -69,7 +69,6 @@ const FRAME = [
   'flags.ts',
   'help.ts',
   'log.ts',
-  'log-levels.ts',
   'progress.ts',
   'terminal.ts',
   'version.ts',

@@ -52,7 +52,10 @@ function explainUnknown(key: string): string {
 
 /** What `key` accepts, in words, from its JSON Schema. */
 export function expectation(key: string): string {
-  if (KEYS.includes(key)) return describe(z.toJSONSchema(schemaOfKey(key), { io: 'input' }) as JsonSchema)
+  if (KEYS.includes(key)) {
+    const unit = /Ms$/.test(key) ? ' of milliseconds' : /Bytes/.test(key) ? ' of bytes' : ''
+    return describe(z.toJSONSchema(schemaOfKey(key), { io: 'input' }) as JsonSchema, unit)
+  }
   const isItem = KEYS.some((other) => key.startsWith(`${other}.`))
   return isItem ? 'text' : 'an object'
 }
@@ -67,15 +70,15 @@ interface JsonSchema {
   anyOf?: JsonSchema[]
 }
 
-function describe(schema: JsonSchema): string {
-  if (schema.anyOf !== undefined) return schema.anyOf.map(describe).join(' or ')
+function describe(schema: JsonSchema, unit: string): string {
+  if (schema.anyOf !== undefined) return schema.anyOf.map((one) => describe(one, unit)).join(' or ')
   if (schema.enum !== undefined)
     return listed(
       schema.enum.map((value) => JSON.stringify(value)),
       'or',
     )
   if (schema.const !== undefined) return JSON.stringify(schema.const)
-  if (schema.type === 'integer') return `a whole number${range(schema)}`
+  if (schema.type === 'integer') return `a whole number${unit}${range(schema)}`
   if (schema.type === 'number') return `a number${range(schema)}`
   if (schema.type === 'array') return 'a list of texts'
   if (schema.type === 'boolean') return 'true or false'

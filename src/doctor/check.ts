@@ -30,12 +30,12 @@ export interface Check {
 const LONGEST = 400
 
 /** Text from others may hold line breaks, with which it could pass for another check. */
-const oneLine = (text: string): string => text.replace(/[\s\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim()
+const withoutBreaks = (text: string): string => text.replace(/[\s\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim()
 
 function check(name: CheckName, state: Check['state'], found: string, todo: string | null): Check {
-  const seen = oneLine(found)
+  const seen = withoutBreaks(found)
   const short = seen.length > LONGEST ? `${seen.slice(0, LONGEST - 1)}…` : seen
-  return { name, state, found: short, todo: todo === null ? null : oneLine(todo) }
+  return { name, state, found: short, todo: todo === null ? null : withoutBreaks(todo) }
 }
 
 export const ok = (name: CheckName, found: string): Check => check(name, 'ok', found, null)

@@ -7,6 +7,7 @@ import { checkTarget } from '../config/target.ts'
 import { isMirrorError } from '../errors.ts'
 import { danglingTarget, filesOfMirror, realMirrorPath, refusePlantedMirror } from '../mirror/files.ts'
 import { refuseDangling } from '../mirror/inspect.ts'
+import { mountHolding, refuseSecondName } from '../mirror/mounts.ts'
 import { readFirstRows, withReader } from '../mirror/open.ts'
 import { type History, readHistory } from '../mirror/shown/history.ts'
 import { walBytes } from '../mirror/wal.ts'
@@ -17,7 +18,7 @@ import { reachService } from '../sync/one-off/reach.ts'
 import { thisCaller } from '../trust.ts'
 import { type Check, type CheckName, note, ok, wrong, wrongBy } from './check.ts'
 import { lastRunCheck, scheduleCheck, verdictCheck } from './history-checks.ts'
-import { fileFacts, holdersOf, mountHolding, roomIn } from './machine.ts'
+import { fileFacts, holdersOf, roomIn } from './machine.ts'
 import { diskCheck, folderCheck, keyFileCheck, mirrorFilesCheck, nodeCheck, walCheck } from './machine-checks.ts'
 import { fileSystemCheck } from './mounts.ts'
 import { clockCheck, keyCheck, serviceCheck } from './service-checks.ts'
@@ -138,6 +139,7 @@ function openMirror(
   try {
     refuseDangling(mirror.path)
     refusePlantedMirror(mirror.path)
+    refuseSecondName(mirror.path)
     const history = withReader(path, (db) => {
       readFirstRows(db)
       return readHistory(db, now, settleMs)

@@ -104,7 +104,7 @@ export function mirrorFilesCheck(files: readonly FileFacts[]): Check | null {
   if (others.length > 0) {
     return wrong(
       name,
-      `${listed(others)} belongs to uid ${others[0]!.uid}, ${basename(mirror.path)} to uid ${mirror.uid}: a run by another user, such as by sudo, left it`,
+      `${namesAndModes(others)} belongs to uid ${others[0]!.uid}, ${basename(mirror.path)} to uid ${mirror.uid}: a run by another user, such as by sudo, left it`,
       `chown ${mirror.uid} ${others.map(({ path }) => shellWord(path)).join(' ')}, and run always as the same user`,
     )
   }
@@ -112,7 +112,7 @@ export function mirrorFilesCheck(files: readonly FileFacts[]): Check | null {
   if (fixed.length > 0) {
     return wrong(
       name,
-      `${listed(fixed)} cannot be written by this user`,
+      `${namesAndModes(fixed)} cannot be written by this user`,
       `Run as its owner (uid ${mirror.uid}), or give this user the right.`,
     )
   }
@@ -121,14 +121,14 @@ export function mirrorFilesCheck(files: readonly FileFacts[]): Check | null {
     const what = open.some(({ mode }) => (mode & 0o002) !== 0) ? 'change' : 'read'
     return wrong(
       name,
-      `every user of this machine can ${what} ${listed(open)}, which holds what the service recorded, credentials included`,
+      `every user of this machine can ${what} ${namesAndModes(open)}, which holds what the service recorded, credentials included`,
       `chmod o-rwx ${open.map(({ path }) => shellWord(path)).join(' ')}`,
     )
   }
   return null
 }
 
-const listed = (files: readonly FileFacts[]): string =>
+const namesAndModes = (files: readonly FileFacts[]): string =>
   files.map(({ path, mode }) => `${basename(path)} (mode ${octal(mode)})`).join(', ')
 
 export interface RoomFacts {

@@ -2,7 +2,6 @@
 import { readdirSync, readFileSync, readlinkSync, statfsSync, statSync } from 'node:fs'
 import { isWritable, realMirrorPath, sqliteFiles } from '../mirror/files.ts'
 import type { FileFacts, Holder, RoomFacts } from './machine-checks.ts'
-import { type Mount, mountOf } from './mounts.ts'
 
 /** What `look` returns, or `otherwise` where the system lacks such a thing or does not show it. */
 function seen<Found, Otherwise>(look: () => Found, otherwise: Otherwise): Found | Otherwise {
@@ -19,11 +18,6 @@ export function fileFacts(path: string): FileFacts | null {
   if (stats === null) return null
   const kind = stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : 'other'
   return { path, uid: stats.uid, mode: stats.mode & 0o777, kind, isWritable: isWritable(path) }
-}
-
-/** The mount that `path` lies on; null where the system has no /proc. */
-export function mountHolding(path: string): Mount | null {
-  return seen(() => mountOf(readFileSync('/proc/self/mountinfo', 'utf8'), path), null)
 }
 
 /** Free space in `folder`; null where the system does not say. */

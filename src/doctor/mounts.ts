@@ -1,35 +1,7 @@
-// Which kind of file system holds a file, and whether SQLite's WAL mode is safe there. WAL needs shared memory and
-// locks that all who open the file see; network file systems do not give them (https://www.sqlite.org/wal.html). Pure.
+// Whether SQLite's WAL mode is safe on a kind of file system. WAL needs shared memory and locks that all who open the
+// file see; network file systems do not give them (https://www.sqlite.org/wal.html). Pure.
+import type { Mount } from '../mirror/mounts.ts'
 import { type Check, note, ok, wrong } from './check.ts'
-
-export interface Mount {
-  /** Such as `ext4` or `nfs4`. */
-  type: string
-  mountPoint: string
-}
-
-/** The mount that holds the absolute `path`, by /proc/self/mountinfo (proc(5)): the last longest mount point. */
-export function mountOf(mountinfo: string, path: string): Mount | null {
-  let found: Mount | null = null
-  for (const line of mountinfo.split('\n')) {
-    // 36 35 98:0 /root /point options optional-fields - type source super-options
-    const [before = '', after = ''] = line.split(' - ')
-    const mountPoint = unescaped(before.split(' ')[4] ?? '')
-    const type = after.split(' ')[0] ?? ''
-    if (mountPoint === '' || type === '' || !holds(mountPoint, path)) continue
-    if (found === null || mountPoint.length >= found.mountPoint.length) found = { type, mountPoint }
-  }
-  return found
-}
-
-function holds(mountPoint: string, path: string): boolean {
-  return mountPoint === '/' || path === mountPoint || path.startsWith(`${mountPoint}/`)
-}
-
-/** Space, tab, line feed and backslash are written as `\040` and the like. */
-function unescaped(text: string): string {
-  return text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
-}
 
 const LOCAL =
   /^(?:ext[234]|xfs|btrfs|zfs|f2fs|bcachefs|jfs|reiserfs|nilfs2|ntfs3?|fuseblk|vfat|exfat|msdos|apfs|hfs(?:plus)?|ufs)$/

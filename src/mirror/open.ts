@@ -8,6 +8,7 @@ import { createMirror, endRestore } from './create.ts'
 import { explaining } from './explain.ts'
 import { isWritable, restoredPath } from './files.ts'
 import { inspect, refuseDangling } from './inspect.ts'
+import { refuseSecondName } from './mounts.ts'
 import { checkSchema, migrate } from './schema.ts'
 
 export interface WriterOptions {
@@ -24,6 +25,7 @@ export interface WriterOptions {
 export function openWriter(path: string, options: WriterOptions): Db {
   return explaining(path, () => {
     const before = endRestore(path, inspect(path))
+    refuseSecondName(path)
     if (before === 'missing' || before === 'empty') createMirror(path, options.fileMode)
     const db = connect(path, { timeout: options.busyTimeoutMs })
     try {

@@ -1,8 +1,8 @@
 // Tells a monitor how a run goes (https://healthchecks.io/docs/http_api/). The monitor's URL is a secret.
-
+import { request as plainRequest } from 'node:http'
+import { request as tlsRequest } from 'node:https'
 import type { Config } from '../config/schema.ts'
-import { refusePlainHttp } from '../http-policy.ts'
-import { post } from './post.ts'
+import { refusePlainHttp, TLS } from '../http-policy.ts'
 
 /** healthchecks.io keeps this much of a body. */
 const MOST_BYTES = 100_000
@@ -25,7 +25,7 @@ export async function ping({ url, signal, runId, body, timeoutMs, tries }: Ping)
   for (let left = tries; left > 0; left -= 1) {
     if (problem !== null) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
     try {
-      const status = await post({ url: pingUrl(url, signal, runId), body: lastBytes(body, MOST_BYTES), timeoutMs })
+      const status = await post(pingUrl(url, signal, runId), lastBytes(body, MOST_BYTES), timeoutMs)
       if (status >= 200 && status < 300) return null
       problem = `it answered ${status}${status >= 300 && status < 400 ? ', a redirect, which is not followed' : ''}`
       if (status < 500 && status !== 429) return problem
@@ -34,6 +34,26 @@ export async function ping({ url, signal, runId, body, timeoutMs, tries }: Ping)
     }
   }
   return problem
+}
+
+/**
+ * One POST of plain text, only to that address, with one deadline; the body of the answer is not read. Resolves to the
+ * HTTP status, also of a redirect. Rejects with `TimeoutError` or the network error.
+ */
+function post(url: string, body: string, timeoutMs: number): Promise<number> {
+  const to = new URL(url)
+  const request = to.protocol === 'https:' ? tlsRequest : plainRequest
+  const headers = { 'content-type': 'text/plain; charset=utf-8', 'content-length': Buffer.byteLength(body) }
+  const signal = AbortSignal.timeout(timeoutMs)
+  return new Promise((resolve, reject) => {
+    // Without an agent no connection stays open, and no proxy of the environment is used.
+    const sent = request(to, { method: 'POST', headers, signal, agent: false, ...TLS }, (answer) => {
+      resolve(answer.statusCode ?? 0)
+      answer.destroy()
+    })
+    sent.on('error', (error) => reject(signal.aborted ? signal.reason : error))
+    sent.end(body)
+  })
 }
 
 /** The key of the monitor for a command: one check each, so that an export cannot turn a failing sync green. */

@@ -53,17 +53,16 @@ export function owing(
   },
 ): Debts {
   if (state.owed !== null || owed === null) return state
-  const isOver = behind === null
-  const count = end === null ? null : { ...UNCOUNTED, end, behind, isOver, rests, since: received, received }
+  const count = end === null ? null : { ...UNCOUNTED, end, behind, rests, since: received, received }
   return { owed, count, ahead: null, within: null }
 }
 
 /** As `owing`, for an answer with nothing but ties up to its anchor: it may show where the run ends, too. */
 export function owingTied(state: State, owed: RunMember | null, fact: Fact): Debts {
-  const { runEnd, runGoesOn, sent, received, behindId, behind } = fact
+  const { runEnd, runGoesOn, received, behindId, behind } = fact
   const debts = owing(state, owed, runEnd, { received, behind: { id: behindId, moment: behind } })
   if (state.owed !== null || owed === null || runGoesOn === null) return debts
-  return { ...debts, within: { index: runGoesOn, unread: 0, sent, received, reach: reachOf(state, fact) } }
+  return { ...debts, within: { index: runGoesOn, unread: 0, received, reach: reachOf(state, fact) } }
 }
 
 /**
@@ -73,19 +72,21 @@ export function owingTied(state: State, owed: RunMember | null, fact: Fact): Deb
  */
 export function counted(before: State, fact: Fact, trial: Trial): State {
   if (showsAll(before, fact, trial) && holds(trial, 'counted: shows one that was met', fact.hasMember))
-    return paid(fact.isWhole ? before : { ...before, basis: union(before.basis, ['even-cuts']) }, true)
+    return paid(fact.runEnd === null ? { ...before, basis: union(before.basis, ['even-cuts']) } : before, true)
   const { sent, received, fresh, hasMember, runGoesOn } = fact
-  const { start, end, isOver, behind, rests } = sidesShown(before, fact, trial)
+  const { start, end, behind, rests } = sidesShown(before, fact, trial)
   const earlier = isOfAnother(before.count, fact) ? null : before.count
   const state = { ...before, ...edgesAfter(before, fact, earlier?.since ?? null) }
-  const begun = end === null ? null : { ...UNCOUNTED, end, behind, isOver, rests, since: received, received }
-  if (earlier === null) return { ...state, count: begun }
+  // An edge from before the count is none of it: the list may have moved meanwhile.
+  const begun = { ...UNCOUNTED, end: end ?? 0, behind, rests, since: received, received }
+  const anew = end === null ? { count: null } : { count: begun, ahead: null }
+  if (earlier === null) return { ...state, ...anew }
   if (!holds(trial, 'counted: read one after another', sent >= earlier.since)) return { ...state, count: earlier }
   const endsAt = end ?? Math.max(runGoesOn ?? 0, earlier.end)
   const isAlike = end === null || isLike(behind, earlier.behind)
   const hasMoved = !holds(trial, 'counted: ends where it ended', endsAt === earlier.end && isAlike)
   const beginsElsewhere = start !== null && earlier.start !== null && start !== earlier.start
-  if (hasMoved || beginsElsewhere) return { ...state, drifts: true, count: begun }
+  if (hasMoved || beginsElsewhere) return { ...state, drifts: true, ...anew }
   const isLater = holds(trial, 'counted: read one after another', sent >= earlier.received)
   const from = earlier.start ?? (isLater ? start : null)
   // Ids that are seen before the run's beginning is known do not count: they may stand elsewhere by then.
@@ -101,13 +102,12 @@ export function counted(before: State, fact: Fact, trial: Trial): State {
   const isEnough =
     holds(trial, 'counted: as many ids as it is long', count.ids >= count.end - from) &&
     holds(trial, 'counted: shows one that was met', count.hasMember)
-  const closed =
-    end !== null && isEnough ? { ...count, received, isClosed: true, isOver: count.isOver && isOver } : count
+  const closed = end !== null && isEnough ? { ...count, received, isClosed: true } : count
   // In a list that was seen to move, the run is paid only once its beginning has been seen again.
   if (!closed.isClosed || (state.drifts && (start === null || !count.isClosed))) return { ...state, count: closed }
   const all = paid({ ...state, basis: union(state.basis, ['held', ...closed.rests]) }, false)
   // Nothing stands behind the run, and what stands before it has been met.
-  return closed.isOver && state.floor?.moment === state.owed?.moment
+  return closed.behind === null && state.ended === null && state.floor?.moment === state.owed?.moment
     ? ended(all, ['held', 'nothing-hidden-behind'])
     : all
 }
@@ -127,7 +127,7 @@ function isLike(one: Behind | null, other: Behind | null): boolean {
 
 /** Whether the answer shows the whole run: something behind it, too, or room for more once an end has been shown. */
 function showsAll(state: State, fact: Fact, trial: Trial): boolean {
-  return fact.isWhole || (fact.runStart !== null && hasRoomBehind(state, fact, trial))
+  return fact.runStart !== null && (fact.runEnd !== null || hasRoomBehind(state, fact, trial))
 }
 
 /** The list is known to end, and the answer ends within the run and has room for more: the list ends with the run. */
@@ -143,19 +143,17 @@ function sidesShown(before: State, fact: Fact, trial: Trial) {
   const { ahead, within, owed } = before
   const isOver = kind === 'nothing' || (kind === 'refused' && within !== null && skip + asked <= within.reach)
   const isOther = kind === 'items' && first !== owed?.moment
-  // The list may have moved between an edge from before the count and the end with which the count began.
-  const isSince = (ahead?.sent ?? 0) >= (before.count?.since ?? 0)
-  const beginsNext = isNext(ahead, fact) && isSince && count > 0 && !isOther
+  const beginsNext = isNext(ahead, fact) && count > 0 && !isOther
   const start = beginsNext ? skip : runStart
   const passed = beginsNext ? unreadOf(ahead) : []
   if (hasRoomBehind(before, fact, trial))
-    return { start, end: runGoesOn, isOver, behind: null, rests: union(passed, ['even-cuts']) }
+    return { start, end: runGoesOn, behind: null, rests: union(passed, ['even-cuts']) }
   if (within === null || !isNext(within, fact) || !(isOver || isOther))
-    return { start, end: runEnd, isOver, behind: { id: behindId, moment: fact.behind }, rests: passed }
+    return { start, end: runEnd, behind: { id: behindId, moment: fact.behind }, rests: passed }
   const rests = union(passed, unreadOf(within))
-  if (isOther) return { start, end: within.index, isOver, behind: { id: firstId, moment: first }, rests }
+  if (isOther) return { start, end: within.index, behind: { id: firstId, moment: first }, rests }
   const over = kind === 'refused' ? 'even-cuts' : 'nothing-hidden-behind'
-  return { start, end: within.index, isOver, behind: null, rests: union(rests, [over]) }
+  return { start, end: within.index, behind: null, rests: union(rests, [over]) }
 }
 
 /** What cannot be read behind the edge is taken for no part of the run. */
@@ -180,7 +178,7 @@ function edgesAfter(state: State, fact: Fact, since: number | null): Pick<State,
     if (!endsSo) return edge
     const index = skip + count
     const reach = Math.max(reachOf(state, fact), edge?.index === index ? edge.reach : 0)
-    return { index, unread: 0, sent, received, reach }
+    return { index, unread: 0, received, reach }
   }
   // A single item is a question of its own: it does not replace an edge behind which the unreadable is being passed.
   const isOther = kind === 'items' && last !== owed?.moment

@@ -32,7 +32,6 @@ const FACT: Record<keyof Fact, null | false | 0> = {
   behindId: null,
   behind: null,
   hasMember: false,
-  isWhole: false,
   fresh: 0,
   oldest: null,
   newest: null,

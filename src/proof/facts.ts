@@ -64,8 +64,6 @@ export interface Fact {
   behind: Moment
   /** The answer shows the member of the owed run: another run may have the same createdAt. */
   hasMember: boolean
-  /** The answer shows what stands before that run and an item behind it: all of it, at one moment. */
-  isWhole: boolean
   /** How many ids of that run, where it is counted, no answer has shown since the count began. */
   fresh: number
 }
@@ -174,7 +172,7 @@ function tiedNeighbours(ids: readonly string[], moments: readonly Moment[]): [ri
 
 /** The answer shows nothing of a run. */
 export const NO_RUN = {
-  ...{ runStart: null, runEnd: null, runGoesOn: null, isWhole: false, hasMember: false },
+  ...{ runStart: null, runEnd: null, runGoesOn: null, hasMember: false },
   ...{ behindId: null, behind: null },
 } as const
 
@@ -191,6 +189,5 @@ function shownRun(answer: ListAnswer, known: Owed) {
     runEnd: isOver ? skip + behind : null,
     runGoesOn: isOver ? null : skip + behind,
     hasMember: owed !== null && ids.slice(first, behind).includes(owed.member),
-    isWhole: isOver && (first > 0 || skip === 0),
   }
 }

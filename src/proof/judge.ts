@@ -40,7 +40,7 @@ export type Line =
 export class Unproven extends Error {}
 
 /** Raised with every change of a rule or of what a line says: evidence by other rules proves nothing by these. */
-export const RULES_NUMBER = 25
+export const RULES_NUMBER = 26
 
 /** The evidence was made by the rules of another version. */
 export class OtherRules extends Unproven {}
@@ -139,7 +139,7 @@ export class Judge {
    */
   protected resumed(): State {
     const spoiled = this.state.spoiled ?? this.#unmarked
-    return { ...this.state, spoiled, pending: [], count: null, ahead: null, within: null, repeat: null, doubted: null }
+    return { ...this.state, spoiled, pending: [], count: null, ahead: null, within: null, doubted: null }
   }
 
   get #unmarked(): MissingLink | null {

@@ -122,12 +122,12 @@ export function joined(state: State, fact: Fact, { sight, rests }: { sight: Sigh
   const behind = { id: fact.firstId, moment: first }
   const isPlaced = skip > 0 && anchor === 'none' && sight.low >= skip
   const isApart = isPlaced && pending.some(({ kind, to }) => isUnread(kind) && to === skip)
-  // The window's first run is not the floor's: it has another createdAt, or what cannot be read stands in between.
-  const beginsRun = isPlaced && (isApart || first !== state.floor?.moment)
-  const run = trail < count || skip === 0 || beginsRun ? skip + count - trail : -1
+  // A window that joins by its place may begin within the floor's run.
+  const showsRun = trail < count || skip === 0 || (isPlaced && first !== state.floor?.moment)
   const floor: Floor = {
-    ...{ index, id, moment: last, joinedAt: index, but, aloneAt: null, run, apart: isApart ? skip : null },
-    ...{ oldest, newest, sent, received, short: count < asked ? count : null },
+    ...{ index, id, moment: last, joinedAt: index, but, aloneAt: null, again: null, apart: isApart ? skip : null },
+    ...{ run: showsRun ? skip + count - trail : -1, oldest, newest },
+    ...{ sent, received, short: count < asked ? count : null },
   }
   return {
     ...state,
@@ -153,8 +153,8 @@ export function atEnd(state: State, last: Fact, isAhead: boolean, trial: Trial =
   const isReached = range !== null && holds(trial, 'reached: shows an item behind the range', isBehind(floor, range))
   if (isReached && range.to !== null) return ended(state, ['created-order'])
   if (hasPassed(floor, empty, trial)) return ended(state, ['held', 'grows-at-its-ends', 'nothing-hidden-behind'])
-  const { received, runStart, hasMember } = last
-  if (!hasRoom(state, last, trial) || isAhead || floor.received !== received) return null
+  const { runStart, hasMember } = last
+  if (!hasRoom(state, last, trial) || isAhead) return null
   // The answer shows all of the owed run, up to the end: it is paid.
   return ended(runStart !== null && hasMember ? paid(state, true) : state, ['even-cuts'])
 }
@@ -182,14 +182,13 @@ function isBehind({ oldest, newest }: Floor, { order, to }: WalkRange): boolean 
 
 /** The service gives its last window again behind the end: the last item stood further down before, now less far. */
 function isRepeated(state: State, fact: Fact, trial: Trial): boolean {
-  const { repeat } = state
+  const { floor } = state
   const { skip, sent, firstId } = fact
-  if (repeat === null || repeat.id !== firstId) return false
+  if (floor === null || floor.again === null || floor.id !== firstId) return false
   return (
     holds(trial, 'repeated: the last item, asked for alone', isLastAlone(state, fact, trial)) &&
-    holds(trial, 'repeated: as further down before', skip > repeat.place && skip < repeat.skip) &&
-    holds(trial, 'repeated: read one after another', sent >= repeat.received) &&
-    holds(trial, 'repeated: at its place before, asked for alone', repeat.wasPlaced)
+    holds(trial, 'repeated: as further down before', skip > floor.joinedAt && skip < floor.again.skip) &&
+    holds(trial, 'repeated: read one after another', sent >= floor.again.received)
   )
 }
 
@@ -222,7 +221,7 @@ function behindFloor({ skip, count, metPrefix, floorAt }: Fact): number {
  * that the list is empty, if this answer shows an item.
  */
 function unsaid(before: State, fact: Fact, trial: Trial): State {
-  const { floor, pending, ended, count, narrowest, isStray } = before
+  const { floor, pending, ended, narrowest, isStray } = before
   const isOutdone = narrowest !== null && heldOf(fact) > narrowest
   const isTakenBack = isOutdone ? ended?.includes('nothing-hidden-behind') === true : floor === null && fact.count > 0
   const isFree = holds(trial, 'nothing: no window was taken in behind an end it showed', !isStray)
@@ -234,7 +233,7 @@ function unsaid(before: State, fact: Fact, trial: Trial): State {
     narrowest: null,
     pending: pending.some(({ kind }) => kind === 'nothing') ? [] : pending,
     empty: null,
-    count: count === null ? null : { ...count, isOver: false },
+    count: null,
   }
 }
 
@@ -258,11 +257,11 @@ function noted(earlier: State, fact: Fact, trial: Trial): State {
   }
   const { floor } = before
   if (floor !== null && isLastAlone(before, fact, trial)) {
-    const { firstId, skip, sent, received } = fact
+    const { skip, sent, received } = fact
     const wasPlaced = floor.aloneAt !== null && sent >= floor.aloneAt
     if (skip === floor.joinedAt) state.floor = { ...floor, aloneAt: received }
-    else if (skip > floor.index)
-      state.repeat = { id: firstId as string, skip, place: floor.joinedAt, received, wasPlaced }
+    else if (skip > floor.index && holds(trial, 'repeated: at its place before, asked for alone', wasPlaced))
+      state.floor = { ...floor, again: { skip, received } }
   }
   return state.owed === null ? state : counted(state, fact, trial)
 }

@@ -30,6 +30,8 @@ export interface Floor {
   but: RunMember | null
   /** When its last item, asked for alone at `joinedAt`, was received; null where it was not. */
   aloneAt: number | null
+  /** Where that was given too far down afterwards, asked for alone as well, and when; null where it was not. */
+  again: { skip: number; received: number } | null
   /** The index at which the last item's run begins; -1 where the window does not show it. */
   run: number
   /** The index at which the window begins, if it lies directly behind what cannot be read; else null. */
@@ -68,8 +70,6 @@ interface Count {
   end: number
   /** What stood at `end`; null where nothing did. */
   behind: Behind | null
-  /** An answer without items showed that nothing stood there. */
-  isOver: boolean
   start: number | null
   /** What the looks at the sides of the run rest on. */
   rests: Basis[]
@@ -87,7 +87,6 @@ export interface Edge {
   index: number
   /** How many positions directly behind it cannot be read. */
   unread: number
-  sent: number
   received: number
   /** The index that answers reached so far: a window that ends there or before is not refused for reaching too far. */
   reach: number
@@ -132,8 +131,6 @@ export interface State {
   doubted: Pick<Fact, 'skip' | 'asked' | 'kind' | 'sent'> | null
   /** The lowest index at which nothing stood. */
   empty: EmptyIndex | null
-  /** The last item, asked for alone, was given too far down, at `skip`; `wasPlaced`: it was at its place before. */
-  repeat: { id: string; skip: number; place: number; received: number; wasPlaced: boolean } | null
   /** The list was seen to move while a run was counted. */
   drifts: boolean
   /** The walk has found that answers leave items out: an index says only that an item stands there or further down. */
@@ -165,7 +162,6 @@ export const BEGINNING: State = {
   tiedFalling: 0,
   doubted: null,
   empty: null,
-  repeat: null,
   drifts: false,
   isFiltered: false,
   ended: null,

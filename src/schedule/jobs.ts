@@ -15,7 +15,7 @@ export interface Job {
   run(): Promise<number>
 }
 
-interface Keeping {
+interface SchedulerOptions {
   signal: AbortSignal
   /** The wall clock, epoch ms. */
   now: Clock
@@ -32,53 +32,53 @@ interface Keeping {
 /** Timers stop while a machine sleeps, so the clock is looked at this often. */
 const LOOK_EVERY_MS = 15_000
 
-interface Kept {
+interface ScheduledJob {
   job: Job
   figures: JobFigures & { ended: Map<number, number> }
   /** When the waiting run may begin, by the monotonic clock; null where none waits. */
   beginAt: number | null
   /** The run in progress. */
-  inHand: Promise<void> | null
+  inProgress: Promise<void> | null
 }
 
-export class JobKeeper {
-  readonly #options: Keeping
-  readonly #kept: Kept[]
+export class Scheduler {
+  readonly #options: SchedulerOptions
+  readonly #jobs: ScheduledJob[]
   readonly #jumped: () => number
 
-  constructor(jobs: readonly Job[], options: Keeping) {
+  constructor(jobs: readonly Job[], options: SchedulerOptions) {
     this.#options = options
     this.#jumped = jumpWatch(options.now, options.monotonic)
-    this.#kept = jobs.map((job) => ({
+    this.#jobs = jobs.map((job) => ({
       job,
       figures: { job: job.name, running: false, skipped: 0, nextAt: job.firstAt, ended: new Map() },
       beginAt: null,
-      inHand: null,
+      inProgress: null,
     }))
   }
 
   figures(): JobFigures[] {
-    return this.#kept.map(({ figures }) => ({ ...figures, ended: new Map(figures.ended) }))
+    return this.#jobs.map(({ figures }) => ({ ...figures, ended: new Map(figures.ended) }))
   }
 
   /** Runs jobs until `signal` aborts, then waits for runs in progress. */
-  async keep(): Promise<void> {
+  async run(): Promise<void> {
     const { signal, now, monotonic, sleep } = this.#options
     while (!signal.aborted) {
       const at = now()
       this.#followJump(at)
-      for (const entry of this.#kept) this.#takeMoments(entry, at)
-      for (const entry of this.#kept) if (entry.beginAt !== null && entry.beginAt <= monotonic()) begin(entry)
+      for (const entry of this.#jobs) this.#takeMoments(entry, at)
+      for (const entry of this.#jobs) if (entry.beginAt !== null && entry.beginAt <= monotonic()) begin(entry)
       const woken = new AbortController()
       const paused = sleep(this.#untilNext(at), AbortSignal.any([signal, woken.signal]))
-      await Promise.race([paused, ...this.#inHand()])
+      await Promise.race([paused, ...this.#inProgress()])
       woken.abort()
     }
-    await Promise.all(this.#inHand())
+    await Promise.all(this.#inProgress())
   }
 
   /** Makes one waiting run of the moments that have passed, or counts them as skipped. */
-  #takeMoments(entry: Kept, at: number): void {
+  #takeMoments(entry: ScheduledJob, at: number): void {
     const { monotonic, random, jitterMs, log } = this.#options
     const { job, figures } = entry
     if (figures.nextAt === null || figures.nextAt > at) return
@@ -97,12 +97,12 @@ export class JobKeeper {
     log.warn({ job: job.name, skipped }, `Scheduled runs are skipped: ${why}`)
   }
 
-  #inHand(): Promise<void>[] {
-    return this.#kept.flatMap(({ inHand }) => inHand ?? [])
+  #inProgress(): Promise<void>[] {
+    return this.#jobs.flatMap(({ inProgress }) => inProgress ?? [])
   }
 
   #untilNext(at: number): number {
-    const waits = this.#kept.flatMap(({ figures, beginAt }) => [
+    const waits = this.#jobs.flatMap(({ figures, beginAt }) => [
       figures.nextAt === null ? LOOK_EVERY_MS : figures.nextAt - at,
       beginAt === null ? LOOK_EVERY_MS : beginAt - this.#options.monotonic(),
     ])
@@ -114,16 +114,16 @@ export class JobKeeper {
     const jumpMs = this.#jumped()
     if (jumpMs === 0) return
     this.#options.log.warn({ jumpMs }, 'The clock of this machine has jumped: the schedule is made anew')
-    if (jumpMs < 0) for (const { job, figures } of this.#kept) figures.nextAt = job.timetable.next(at)
+    if (jumpMs < 0) for (const { job, figures } of this.#jobs) figures.nextAt = job.timetable.next(at)
   }
 }
 
-function begin(entry: Kept): void {
+function begin(entry: ScheduledJob): void {
   const { job, figures } = entry
   entry.beginAt = null
   figures.running = true
-  entry.inHand = job.run().then((exitCode) => {
-    entry.inHand = null
+  entry.inProgress = job.run().then((exitCode) => {
+    entry.inProgress = null
     figures.running = false
     figures.ended.set(exitCode, (figures.ended.get(exitCode) ?? 0) + 1)
   })

@@ -14,7 +14,7 @@ import { type JobProblem, statusPage, statusPolicy } from '../report/page.ts'
 import type { RunContext } from '../sync/context.ts'
 import { runSync } from '../sync/run.ts'
 import { readToken } from './access.ts'
-import { type Job, JobKeeper } from './jobs.ts'
+import { type Job, Scheduler } from './jobs.ts'
 import { configuredExport, publish } from './publishing.ts'
 import { type Health, startServer } from './server.ts'
 import { type StatusCache, startStatusCache } from './status-cache.ts'
@@ -59,8 +59,8 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
   const runs = new JobRuns(options, cache)
   const sleep = (ms: number, until: AbortSignal) => delay(ms, undefined, { signal: until }).catch(() => undefined)
   const jobs = jobsOf(options, timetables, cache, runs)
-  const keeper = new JobKeeper(jobs, { signal, now, monotonic, random, jitterMs, log, sleep })
-  const pages = pagesOf(options, { cache, runs, keeper, maxAgeMs: maxAgeOf(config, timetables.sync, now()) })
+  const scheduler = new Scheduler(jobs, { signal, now, monotonic, random, jitterMs, log, sleep })
+  const pages = pagesOf(options, { cache, runs, scheduler, maxAgeMs: maxAgeOf(config, timetables.sync, now()) })
   const server =
     listen === null
       ? null
@@ -71,9 +71,9 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
   try {
     await options.onReady({
       url: server?.url ?? null,
-      jobs: keeper.figures().map(({ job, nextAt }) => ({ name: job, nextAt })),
+      jobs: scheduler.figures().map(({ job, nextAt }) => ({ name: job, nextAt })),
     })
-    await keeper.keep()
+    await scheduler.run()
   } finally {
     await server?.close()
     await cache.end()
@@ -147,24 +147,24 @@ function jobsOf(options: ScheduleOptions, timetables: Timetables, cache: StatusC
 interface Served {
   cache: StatusCache
   runs: JobRuns
-  keeper: JobKeeper
+  scheduler: Scheduler
   maxAgeMs: number | null
 }
 
 /** What the server answers with. */
-function pagesOf({ config, now, toolVersion }: ScheduleOptions, { cache, runs, keeper, maxAgeMs }: Served) {
+function pagesOf({ config, now, toolVersion }: ScheduleOptions, { cache, runs, scheduler, maxAgeMs }: Served) {
   const { settleMs } = config.sync
   const { baseUrl } = config.service
   const health = () => healthOf(cache.status(), cache.ageMs(), maxAgeMs)
   return {
     health,
     metrics() {
-      const [status, jobs] = [cache.status(), keeper.figures()]
+      const [status, jobs] = [cache.status(), scheduler.figures()]
       return metricsText({ toolVersion, status, runs: runs.metrics, jobs, now: now(), settleMs })
     },
     page() {
       const problems = [...runs.problems.values()]
-      const facts = { toolVersion, now: now(), health: health(), jobs: keeper.figures(), problems, baseUrl }
+      const facts = { toolVersion, now: now(), health: health(), jobs: scheduler.figures(), problems, baseUrl }
       return { html: statusPage(cache.shown(), facts), policy: statusPolicy() }
     },
   }

@@ -65,30 +65,30 @@ export interface RunTally {
 }
 
 /** The run can only be `partial`; `note` says why, in one sentence. */
-export function fallShort(ended: RunTally, note: string): void {
-  ended.notes.push(note)
-  ended.codes.push(EXIT.partial)
+export function fallShort(tally: RunTally, note: string): void {
+  tally.notes.push(note)
+  tally.codes.push(EXIT.partial)
 }
 
 /** Ends the run in the mirror and sums it up; `stopped`: the caller's signal. Throws where the mirror is unreadable. */
-export async function concludeRun(run: Run, ended: RunTally, stopped: AbortSignal): Promise<RunResult> {
+export async function concludeRun(run: Run, tally: RunTally, stopped: AbortSignal): Promise<RunResult> {
   const { writer, now, service } = run
-  const { request } = ended
-  let { error } = ended
+  const { request } = tally
+  let { error } = tally
   const { requests, retries, bytes, waitedMs, oldestMs = 0, skew = null } = service.traffic()
-  if (oldestMs > 0) ended.notes.push(cacheNote(oldestMs))
-  if (skew !== null && isApart(skew)) ended.notes.push(clockNote(skew))
+  if (oldestMs > 0) tally.notes.push(cacheNote(oldestMs))
+  if (skew !== null && isApart(skew)) tally.notes.push(clockNote(skew))
   await rememberWait(run, error)
   const counts = await writer.counts().catch(() => null)
   if (counts === null) throw error ?? new Error('The mirror could not be read at the end of the run')
-  for (const { note } of ended.walks) if (note !== null) fallShort(ended, note)
+  for (const { note } of tally.walks) if (note !== null) fallShort(tally, note)
   if (counts.rejected > 0) {
-    fallShort(ended, `${countText(counts.rejected, 'item')} set aside; see \`task-mirror rejected\`.`)
+    fallShort(tally, `${countText(counts.rejected, 'item')} set aside; see \`task-mirror rejected\`.`)
   }
-  let { exitCode, outcome } = howEnded(error, ended.codes, stopped)
-  const plan = ended.plan.map(({ kind }) => kind)
-  const verdict = verdictOf(ended.walks.map((walk) => walk.verdict))
-  const { drift } = ended
+  let { exitCode, outcome } = howEnded(error, tally.codes, stopped)
+  const plan = tally.plan.map(({ kind }) => kind)
+  const verdict = verdictOf(tally.walks.map((walk) => walk.verdict))
+  const { drift } = tally
   const traffic = { requests, retries, bytes, waitedMs }
   await writer
     .endRun({ plan, outcome, verdict, drift, exitCode, ...traffic, error: errorRecord(error) }, now())
@@ -113,12 +113,12 @@ export async function concludeRun(run: Run, ended: RunTally, stopped: AbortSigna
     openTasks: await writer.owedCount('open'),
     drift,
     bytes,
-    durationMs: now() - ended.startedAt,
+    durationMs: now() - tally.startedAt,
     waitedMs,
     notBefore: run.facts.not_before ?? null,
   }
   const isFirst = run.opened.lastFull === null && summary.lastFullWalk !== null
-  return { summary, exitCode, isFirst, notes: ended.notes, error }
+  return { summary, exitCode, isFirst, notes: tally.notes, error }
 }
 
 function cacheNote(oldestMs: number): string {

@@ -64,7 +64,7 @@ export function planRun(known: PlanInput, request: SyncRequest): PlanStep[] {
   const incremental: PlanStep[] = incrementalStep(input)
   const reason = fullReason(input, request, incremental.length > 0)
   const full: PlanStep[] = reason === null ? [] : [fullStep(input, reason)]
-  const resumed = goesOn(full)
+  const resumed = resumesWalk(full)
   // A resumed walk does not see what has been deleted since among the tasks it had met before.
   if (request.full === true && resumed) full.push({ kind: 'full', reason: 'asked-for', resume: null })
   // A full walk meets the open tasks by itself; a resumed one may take long, so they come before it.
@@ -75,7 +75,7 @@ export function planRun(known: PlanInput, request: SyncRequest): PlanStep[] {
 }
 
 /** Whether the plan has a full walk that was cut off and is resumed. */
-export function goesOn(plan: readonly PlanStep[]): boolean {
+export function resumesWalk(plan: readonly PlanStep[]): boolean {
   return plan.some((step) => step.kind === 'full' && step.resume !== null)
 }
 
@@ -113,8 +113,8 @@ function isPast(moment: number | null | undefined, ms: number, now: number, sett
 }
 
 function fullStep(input: PlanInput, reason: FullReason): PlanStep {
-  const goesOn = resumable(input) && input.interrupted?.state != null
-  return { kind: 'full', reason, resume: goesOn ? (input.interrupted as WalkRow).id : null }
+  const walk = resumable(input) ? input.interrupted : null
+  return { kind: 'full', reason, resume: walk === null || walk.state == null ? null : walk.id }
 }
 
 /** Whether another answer than expected at the end of the list may bring a full walk forward: hourly at most. */

@@ -9,7 +9,7 @@ import { seeAccount } from './account.ts'
 import { bindRun, checkRequests, loadClient, newRun, openClient, openWriterThread } from './begin.ts'
 import { concludeRun, fallShort, type RunResult, type RunTally } from './conclude.ts'
 import { learn, type Run, type RunContext } from './context.ts'
-import { goesOn, mayBringForward, type PlanStep, planRun, type SyncRequest } from './plan.ts'
+import { mayBringForward, type PlanStep, planRun, resumesWalk, type SyncRequest } from './plan.ts'
 import { readBeside } from './steps/beside.ts'
 import { beginComparison, compareWithDetails } from './steps/compare-forms.ts'
 import { askForTombstones, decideDeletions } from './steps/deletions.ts'
@@ -105,19 +105,19 @@ async function closeWriter(writer: Writer, log: Run['log']): Promise<void> {
   }
 }
 
-async function carryOut(run: Run, ended: RunTally): Promise<void> {
+async function carryOut(run: Run, tally: RunTally): Promise<void> {
   const { opened, now, config } = run
-  const { request } = ended
-  ended.plan = planRun({ ...opened, ...config.sync, facts: run.facts, now: now() }, request)
-  await run.writer.setPlan(ended.plan.map(({ kind }) => kind))
+  const { request } = tally
+  tally.plan = planRun({ ...opened, ...config.sync, facts: run.facts, now: now() }, request)
+  await run.writer.setPlan(tally.plan.map(({ kind }) => kind))
   await beginComparison(run)
-  run.log.info({ plan: ended.plan.map(({ kind }) => kind).join(' '), run: opened.runId }, 'Run begins')
-  for (let at = 0; at < ended.plan.length; at += 1) {
-    await carryOutStep(run, ended, ended.plan[at] as PlanStep, at)
+  run.log.info({ plan: tally.plan.map(({ kind }) => kind).join(' '), run: opened.runId }, 'Run begins')
+  for (let at = 0; at < tally.plan.length; at += 1) {
+    await carryOutStep(run, tally, tally.plan[at] as PlanStep, at)
   }
   const details = (await run.writer.owedCount('detail')) - (await run.writer.unexpectedCount(now()))
   if (details > 0 && config.sync.details !== 'never') {
-    fallShort(ended, `${countText(details, 'detail')} still owed; the next run asks again.`)
+    fallShort(tally, `${countText(details, 'detail')} still owed; the next run asks again.`)
   }
 }
 
@@ -129,12 +129,12 @@ async function goOnWith(run: Run, { plan }: RunTally, at: number, steps: PlanSte
   await run.writer.setPlan(plan.map(({ kind }) => kind))
 }
 
-async function carryOutStep(run: Run, ended: RunTally, step: PlanStep, at: number): Promise<void> {
+async function carryOutStep(run: Run, tally: RunTally, step: PlanStep, at: number): Promise<void> {
   const { request, writer, now } = run
   const range = { since: request.since ?? null, until: request.until ?? null }
   const walked = (what: string, done: WalkVerdict): void => {
-    ended.drift += done.drift
-    ended.walks.push({
+    tally.drift += done.drift
+    tally.walks.push({
       verdict: done.verdict,
       note: done.verdict === 'partial' ? partialNote(what, done.reason) : null,
     })
@@ -144,18 +144,18 @@ async function carryOutStep(run: Run, ended: RunTally, step: PlanStep, at: numbe
     case 'tail': {
       const incremental = await runIncremental(run, step.kind)
       walked(`${step.kind} walk`, incremental)
-      const planned = ended.plan.some(({ kind }) => kind === 'full')
+      const planned = tally.plan.some(({ kind }) => kind === 'full')
       const isDue =
         incremental.bringForward && mayBringForward(await writer.lastFull(), now(), run.config.sync.settleMs)
       if (!planned && (incremental.isRefuted || isDue)) {
-        await goOnWith(run, ended, at, [FULL_AGAIN])
+        await goOnWith(run, tally, at, [FULL_AGAIN])
       }
       break
     }
     case 'full': {
       const full = await runFull(run, step)
       // This walk has seen for itself whatever a walk of this run doubted before it began.
-      if (full.verdict === 'complete' && step.resume === null) ended.walks.length = 0
+      if (full.verdict === 'complete' && step.resume === null) tally.walks.length = 0
       walked('full walk', full)
       break
     }
@@ -166,29 +166,29 @@ async function carryOutStep(run: Run, ended: RunTally, step: PlanStep, at: numbe
       break
     }
     case 'ids':
-      await askForIds(run, ended, request.ids ?? [])
+      await askForIds(run, tally, request.ids ?? [])
       break
     case 'refetch':
       await writer.oweAllDetails(now(), range)
       break
     case 'open': {
-      const isBeforeAWalk = goesOn(ended.plan.slice(at))
+      const isBeforeAWalk = resumesWalk(tally.plan.slice(at))
       const { service, sync } = run.config
       const limit = isBeforeAWalk ? limitBeforeAWalk(sync.maxDurationMs, service.requestsPerSecond, now()) : NO_LIMIT
       const silent = await askOpenTasks(run, limit)
-      if (silent > 0) fallShort(ended, `${countText(silent, 'open task')} not answered for; the next run asks again.`)
+      if (silent > 0) fallShort(tally, `${countText(silent, 'open task')} not answered for; the next run asks again.`)
       break
     }
     case 'details': {
       const { isTold, isMore } = await compareWithDetails(run)
-      if (!isTold) fallShort(ended, NOT_COMPARED)
+      if (!isTold) fallShort(tally, NOT_COMPARED)
       const absent = await askOwedDetails(run)
-      const isAgain = isMore || (await areDeletedPerhaps(run, ended, absent))
-      if (isAgain) await goOnWith(run, ended, at, [FULL_AGAIN, { kind: 'deletions' }, step])
+      const isAgain = isMore || (await areDeletedPerhaps(run, tally, absent))
+      if (isAgain) await goOnWith(run, tally, at, [FULL_AGAIN, { kind: 'deletions' }, step])
       break
     }
     case 'deletions':
-      await proveDeletions(run, ended)
+      await proveDeletions(run, tally)
   }
 }
 
@@ -200,16 +200,16 @@ async function areDeletedPerhaps({ writer, now, config }: Run, { plan }: RunTall
   return writer.areOwedSince(ids, last.startedAt)
 }
 
-async function proveDeletions(run: Run, ended: RunTally): Promise<void> {
-  if (ended.plan.some(({ kind }) => kind === 'full')) await askForTombstones(run)
+async function proveDeletions(run: Run, tally: RunTally): Promise<void> {
+  if (tally.plan.some(({ kind }) => kind === 'full')) await askForTombstones(run)
   const witnesses = await run.writer.witnesses(Array.from({ length: MOST_WITNESSES }, run.random))
   const { refused, undecided } = await decideDeletions(run, witnesses, run.opened.liveTasks, () => isListEmpty(run))
   if (refused > 0) {
     const why = 'so many are not marked deleted without --allow-mass-delete'
-    fallShort(ended, `${countText(refused, 'task')} no longer listed; ${why}.`)
+    fallShort(tally, `${countText(refused, 'task')} no longer listed; ${why}.`)
   } else if (undecided > 0) {
     const why = 'and the deletion not proven; owed to the next run'
-    fallShort(ended, `${countText(undecided, 'task')} no longer listed, ${why}.`)
+    fallShort(tally, `${countText(undecided, 'task')} no longer listed, ${why}.`)
   }
 }
 
@@ -217,7 +217,7 @@ async function proveDeletions(run: Run, ended: RunTally): Promise<void> {
 const NOT_COMPARED =
   'Listed tasks could not be compared with what the service shows of them by id: whether the list shows all of them is unknown; the next run asks again.'
 
-async function askForIds(run: Run, ended: RunTally, ids: string[]): Promise<void> {
+async function askForIds(run: Run, tally: RunTally, ids: string[]): Promise<void> {
   await seeAccount(run)
   const { asked, missing } = await askForAll(
     run,
@@ -229,7 +229,7 @@ async function askForIds(run: Run, ended: RunTally, ids: string[]): Promise<void
   const named = missing.slice(0, MOST_NAMED).map(({ taskId }) => JSON.stringify(taskId))
   const more = absent > named.length ? ', ...' : ''
   const several = severalText('--id', missing.find(({ taskId }) => taskId.includes(','))?.taskId ?? '')
-  fallShort(ended, `${absent} of ${ids.length} ids brought no task: ${named.join(', ')}${more}.${several}`)
+  fallShort(tally, `${absent} of ${ids.length} ids brought no task: ${named.join(', ')}${more}.${several}`)
 }
 
 async function isListEmpty(run: Run): Promise<boolean> {

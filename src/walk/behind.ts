@@ -2,10 +2,11 @@
 // or cannot be read, and at the end of the list (docs/proof.md, "place" and "end"). All are treated alike: read on
 // behind that item until an answer brings something, or nothing is seen further on; then look once more at what was
 // passed, from the last position to the first, and at the item itself. The kernel says what that shows.
-import { TRIES } from './attempts.ts'
+
 import { endIfSpent, goesFar, isNews, looksFurther, type Passed, placesFurther, seenFurther } from './further.ts'
 import { measureGrowth, showEnd } from './growing.ts'
 import { endsWith, type LastItem, lastItem, placeIn, suspectFilter } from './last-item.ts'
+import { TRIES } from './moving-end.ts'
 import type { OngoingWalk, Steps, WalkEnding } from './ongoing-walk.ts'
 import {
   glanceAt,
@@ -173,7 +174,7 @@ async function* joinByPlace(
   // If more was seen further down, the end does not move. A list that grows as it is read would be read on for ever.
   if (kernel.state.empty === null || reader.furthest >= window.skip + window.ids.length) ongoing.end.passedBy()
   const notBelow = passed.some((answer) => answer !== null) ? window.skip : chain.notBelow
-  ongoing.chain = { ...chain, notBelow, filtered: chain.filtered || leavesOut }
+  ongoing.chain = { ...chain, notBelow }
   return { kind: 'window', window, follows: passed.length === 0 }
 }
 

@@ -9,8 +9,6 @@ export interface TieRun {
   moment: Moment
   /** Index of its first item, as last read. */
   start: number
-  /** How many items of the run were met for the first time in this walk. */
-  met: number
 }
 
 /** Plain data: kept in `walks.state`, so that another process can go on. */
@@ -33,12 +31,9 @@ export interface ChainState extends Paging {
   newestInFirst: Moment
   firstServiceDate: number | null
   firstStartedAt: number | null
-  /** Digest of the ids in the order they were first met, tasks created at or after `digestCutoff` left out. */
-  digest: [number, number]
-  digestCutoff: number | null
 }
 
-export function newChain(digestCutoff: number | null = null): ChainState {
+export function newChain(): ChainState {
   return {
     ...UNPAGED,
     end: 0,
@@ -53,8 +48,6 @@ export function newChain(digestCutoff: number | null = null): ChainState {
     newestInFirst: null,
     firstServiceDate: null,
     firstStartedAt: null,
-    digest: [0, 0],
-    digestCutoff,
   }
 }
 
@@ -71,18 +64,16 @@ export function overlapOf(returned: number, configured: number): number {
  * window is known to begin directly behind the chain's last item, without showing it.
  */
 export function extendChain(before: ChainState, window: ItemsWindow, follows = false): ChainState {
-  const chain: ChainState = { ...before, order: { ...before.order }, digest: [...before.digest] }
+  const chain: ChainState = { ...before, order: { ...before.order } }
   const { ids, moments, met, skip } = window
   const count = ids.length
   chain.returned = count
   const paged = { endsFurther: skip + count > before.end, shift: follows ? null : runShift(before, window) }
   Object.assign(chain, pagingAfter(before, window, paged))
   const first = before.last === null
-  if (first && chain.digestCutoff === null) chain.digestCutoff = window.serviceDate ?? window.startedAt
-  addDigest(chain, window)
   observeWithin(chain.order, ids, moments)
   chain.drift += seamDrift(before, window)
-  if (seamReordered(before, window)) chain.order.unstable = true
+  if (tailAgain(before, window).reversed > 0) chain.order.unstable = true
 
   const lastAt = before.last === null ? -1 : ids.lastIndexOf(before.last.id)
   const reachesLast = first || lastAt >= 0 || met[count - 1] === 0
@@ -128,30 +119,26 @@ function standingAt(chain: ChainState, end: number): ChainState {
 }
 
 /** How much further down the run of the chain's last item begins than was read before; null where that is not shown. */
-function runShift({ tie }: ChainState, window: ItemsWindow): number | null {
-  const start = tie === null ? null : runStartIn(window, tie)
-  return tie === null || start === null ? null : start - tie.start
+function runShift(chain: ChainState, window: ItemsWindow): number | null {
+  const start = runStartIn(window, chain)
+  return chain.tie === null || start === null ? null : start - chain.tie.start
 }
 
-/** The index of the run's first item; null where the answer does not show it. */
-export function runStartIn(answer: WindowAnswer, tie: TieRun): number | null {
-  const at = answer.kind === 'items' ? answer.moments.indexOf(tie.moment) : -1
+/** The index of the first item of the chain's last run; null where the answer does not show it. */
+export function runStartIn(answer: WindowAnswer, { tie, end }: ChainState): number | null {
+  const at = tie !== null && answer.kind === 'items' ? answer.moments.indexOf(tie.moment) : -1
   // A run at the very start of an answer may have begun before it, unless the run has but one item.
-  return at < 0 || (at === 0 && tie.met !== 1) ? null : answer.skip + at
+  return at < 0 || (at === 0 && tie?.start !== end - 1) ? null : answer.skip + at
 }
 
 /** The run of equal createdAt that ends the window, with what the chain knew of it before. */
 function tieRunAfter(chain: ChainState, window: ItemsWindow): TieRun {
-  const { ids, moments, met, skip } = window
+  const { moments, skip } = window
   const moment = moments.at(-1) as Moment
-  let start = ids.length - 1
+  let start = moments.length - 1
   while (start > 0 && moments[start - 1] === moment) start -= 1
-  let newly = 0
-  for (let index = start; index < ids.length; index += 1) if (met[index] === 0) newly += 1
-  const earlier = chain.tie !== null && chain.tie.moment === moment ? chain.tie : null
   // Where the window shows an item before the run, the run's place is read afresh; else an older reading stands.
-  if (earlier !== null) return { moment, start: start > 0 ? skip + start : earlier.start, met: earlier.met + newly }
-  return { moment, start: skip + start, met: newly }
+  return start === 0 && chain.tie?.moment === moment ? chain.tie : { moment, start: skip + start }
 }
 
 /**
@@ -169,40 +156,22 @@ function seamDrift(chain: ChainState, window: ItemsWindow): number {
   return missing + extra
 }
 
-/** Whether two items of the chain's tail come back in the other order, those of equal createdAt aside. */
-function seamReordered(chain: ChainState, window: ItemsWindow): boolean {
-  let furthest: { place: number; moment: Moment } | undefined
-  return tailIn(chain, window).some((one) => {
-    if (furthest !== undefined && one.place < furthest.place) return one.moment !== furthest.moment
-    furthest = one
-    return false
-  })
-}
-
-/** The items of the chain's tail in `window`, in its sequence, each with its place in the tail and its createdAt. */
-export function tailIn({ tail }: ChainState, { ids, moments }: ItemsWindow): { place: number; moment: Moment }[] {
+/**
+ * How many items of the chain's tail come back in `window`, and how many of them behind another that stood behind them,
+ * those of equal createdAt aside.
+ */
+export function tailAgain({ tail }: ChainState, { ids, moments }: ItemsWindow): { again: number; reversed: number } {
   const places = new Map(tail.map((id, index) => [id, index]))
-  return ids.flatMap((id, index) => {
+  let again = 0
+  let reversed = 0
+  let before: { place: number; moment: Moment } | undefined
+  ids.forEach((id, index) => {
     const place = places.get(id)
-    return place === undefined ? [] : { place, moment: moments[index] as Moment }
+    if (place === undefined) return
+    const moment = moments[index] as Moment
+    again += 1
+    if (before !== undefined && place < before.place && moment !== before.moment) reversed += 1
+    before = { place, moment }
   })
-}
-
-/** Two 32-bit rolling hashes: enough to tell whether two walks brought the same ids in the same sequence. */
-function addDigest(chain: ChainState, window: ItemsWindow): void {
-  let [a, b] = chain.digest
-  for (let index = 0; index < window.ids.length; index += 1) {
-    if (window.met[index] === 1) continue
-    const moment = window.moments[index] as Moment
-    if (chain.digestCutoff !== null && moment !== null && moment >= chain.digestCutoff) continue
-    const id = window.ids[index] as string
-    for (let at = 0; at < id.length; at += 1) {
-      const unit = id.charCodeAt(at)
-      a = Math.imul(a ^ unit, 0x01000193)
-      b = Math.imul(b + unit, 0x85ebca6b) ^ (b >>> 13)
-    }
-    a = Math.imul(a ^ 0xff, 0x01000193)
-    b = Math.imul(b + 0x9e3779b9, 0xc2b2ae35)
-  }
-  chain.digest = [a | 0, b | 0]
+  return { again, reversed }
 }

@@ -37,9 +37,9 @@ export async function* onNothing(ongoing: OngoingWalk, reading: Reading & { kind
   const { chain, reader, skip } = ongoing
   ongoing.fruitless += 1
   if (skip === 0 && (await isListEmpty(reader))) return ongoing.endsAt(-1)
-  const isBehind = chain.last === null ? skip === 0 : chain.filtered || (skip >= chain.end && !ongoing.isLooking())
+  const isBehind = chain.last === null ? skip === 0 : ongoing.isFiltered || (skip >= chain.end && !ongoing.isLooking())
   if (isBehind) {
-    const first = skip === chain.end && !chain.filtered ? reading : null
+    const first = skip === chain.end && !ongoing.isFiltered ? reading : null
     const onward = yield* goOnBehind(ongoing, { first, byPlace: true })
     // Else more may lie behind the chain, nearer than this position.
     if (onward !== 'moved' && (onward !== null || skip <= ongoing.chain.end)) return onward

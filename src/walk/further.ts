@@ -3,7 +3,6 @@
 // up.
 import type { LastItem } from './last-item.ts'
 import type { OngoingWalk, WalkEnding } from './ongoing-walk.ts'
-import { isUneven } from './paging.ts'
 import { glanceAt, isNothing, type Reader, seeAgain, UNREADABLE_IN_A_ROW } from './reader.ts'
 import type { ItemsWindow, NoWindow } from './source.ts'
 
@@ -18,9 +17,9 @@ const FARTHEST = 2 ** 31
 export type Passed = NoWindow | null
 
 /** Whether to look further on than `place`, where nothing stands: once for each end that seems to be one. */
-export function looksFurther({ request, end, chain, page }: OngoingWalk, place: number): boolean {
+export function looksFurther({ request, end, chain, page, isFiltered }: OngoingWalk, place: number): boolean {
   const isAgain = end.looked !== null && Math.abs(place - end.looked) < page
-  return (request.beyond && (chain.filtered || !isAgain)) || chain.last === null
+  return (request.beyond && (isFiltered || !isAgain)) || chain.last === null
 }
 
 /**
@@ -28,7 +27,7 @@ export function looksFurther({ request, end, chain, page }: OngoingWalk, place: 
  * where the length of answers says little. Where an answer reaches less far than a window, also distances that double.
  */
 export function placesFurther(
-  { reader, page, end, chain }: OngoingWalk,
+  { reader, page, end, chain, isUneven }: OngoingWalk,
   place: number,
   { near = true } = {},
 ): number[] {
@@ -36,8 +35,8 @@ export function placesFurther(
   const distances = new Set<number>()
   // Not where the list moves: an item that came in would be taken for one that stands behind them.
   const isNear = near && !end.hasMoved
-  for (let far = 1; isNear && far < page && (far <= MOST_BLOCKED || isUneven(chain)); far *= 2) distances.add(far)
-  for (let step = 1; step <= (isUneven(chain) ? FAR : 1); step += 1) distances.add(step * page)
+  for (let far = 1; isNear && far < page && (far <= MOST_BLOCKED || isUneven); far *= 2) distances.add(far)
+  for (let step = 1; step <= (isUneven ? FAR : 1); step += 1) distances.add(step * page)
   const reach = chain.last === null ? 1 : page
   if (reach < reader.window) for (let far = reach; far < farthest; far *= 2) distances.add(far)
   distances.add(reader.window).add(farthest)

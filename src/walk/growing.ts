@@ -1,8 +1,9 @@
 // Lists that grow or move while their end is read: what has been met once the walk passes an index at which nothing
 // stood a moment ago (docs/proof.md, "passed"), and an end that one answer shows with room for more ("room").
-import { TRIES } from './attempts.ts'
+
 import { isNews, looksFurther, placesFurther, seenFurther } from './further.ts'
 import { followLast, type LastItem, lastItem } from './last-item.ts'
+import { TRIES } from './moving-end.ts'
 import { lastOf, type OngoingWalk, type Steps, type WalkEnding } from './ongoing-walk.ts'
 import { glanceAt, isNothing, lookAt, type Reader } from './reader.ts'
 import type { ItemsWindow } from './source.ts'

@@ -1,7 +1,7 @@
 // Guards against services that mislead a walk by repeated items, empty lists or positions that cannot be read
 // (design.md 6.1, "Guards").
 
-import { type ChainState, tailIn } from './chain.ts'
+import { type ChainState, tailAgain } from './chain.ts'
 import { FAR } from './further.ts'
 import { glanceAt, probeSize, type Reader } from './reader.ts'
 import { Search } from './search.ts'
@@ -36,14 +36,8 @@ const TURNS = 4
 export function isScrambled(chain: ChainState, window: ItemsWindow): boolean {
   const { moments, met } = window
   if (chain.last === null || window.skip === 0) return false
-  const again = tailIn(chain, window)
-  if (again.length > 0) {
-    const back = again.filter(({ place, moment }, index) => {
-      const before = again[index - 1]
-      return before !== undefined && place < before.place && moment !== before.moment
-    })
-    return again.length >= LEAST_AGAIN && 3 * back.length >= again.length - 1
-  }
+  const { again, reversed } = tailAgain(chain, window)
+  if (again > 0) return again >= LEAST_AGAIN && 3 * reversed >= again - 1
   let turns = 0
   for (let index = 1; index < met.length; index += 1) {
     // Items of equal createdAt may change places.

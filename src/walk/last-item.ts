@@ -27,9 +27,9 @@ export async function lastItem(ongoing: OngoingWalk): Promise<LastItem | null> {
   const { reader, chain } = ongoing
   const { last } = reader
   if (last === null) return { id: null, moment: null, index: -1, runStart: 0 }
-  const index = chain.filtered ? await placeAmongHidden(reader, last.id, chain.lastSeen) : last.index
+  const index = ongoing.isFiltered ? await placeAmongHidden(reader, last.id, chain.lastSeen) : last.index
   if (index === null) return null
-  const isRun = chain.tie?.moment === last.moment && !chain.filtered
+  const isRun = chain.tie?.moment === last.moment && !ongoing.isFiltered
   return { ...last, index, runStart: Math.max(0, index - (isRun ? ongoing.tiesBefore() : 0)) }
 }
 
@@ -98,20 +98,16 @@ export async function followLast(
  * Items keep standing further down than answers said: the list drifts, or pages are filtered after paging. They are
  * filtered if the chain's last run stands further down in `window`, read twice, than in the older answer read between.
  */
-export async function suspectFilter(
-  ongoing: OngoingWalk,
-  window: ItemsWindow,
-  { tie, lastSeen }: ChainState,
-): Promise<void> {
+export async function suspectFilter(ongoing: OngoingWalk, window: ItemsWindow, earlier: ChainState): Promise<void> {
   const { chain, reader } = ongoing
-  const start = tie === null ? null : runStartIn(window, tie)
-  if (tie === null || start === null || !mayBeFiltered(chain, window)) return
+  const start = runStartIn(window, earlier)
+  if (start === null || ongoing.isFiltered || !mayBeFiltered(chain, window)) return
   ongoing.chain = { ...chain, shifts: 0 }
-  const seen = runStartIn(await reader.look(lastSeen.skip, lastSeen.asked), tie)
+  const { lastSeen } = earlier
+  const seen = runStartIn(await reader.look(lastSeen.skip, lastSeen.asked), earlier)
   if (seen === null || seen >= start) return
-  const again = runStartIn(await reader.look(window.skip, window.asked), tie)
+  const again = runStartIn(await reader.look(window.skip, window.asked), earlier)
   if (again === null || seen >= again) return
-  ongoing.chain = { ...ongoing.chain, filtered: true }
   ongoing.kernel.filter()
 }
 

@@ -1,5 +1,12 @@
-// An end of the list that moves, or grows, whenever it is looked at: how long a walk goes on trying.
-import { inVain, TRIES } from './attempts.ts'
+// How long a walk goes on trying where answers bring nothing new, or the end of the list moves whenever it is looked at.
+
+/** How often to try what may have failed only because the list had just moved. */
+export const TRIES = 4
+
+/** How many requests a walk may make in vain, by the number of its windows that brought something new. */
+export function inVain(windows: number): number {
+  return 240 + 4 * windows
+}
 
 /** Requests that a window with something new is worth in the middle of the list. */
 const WORTH = 8

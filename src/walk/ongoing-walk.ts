@@ -2,13 +2,13 @@
 // Where the walk goes is decided by walk.ts, behind.ts, further.ts, moving-end.ts, growing.ts, detours.ts and ties.ts.
 import type { MissingLink } from '../proof/conditions.ts'
 import { Kernel } from '../proof/kernel.ts'
+import { NO_TRIAL, tiesAreOrdered } from '../proof/state.ts'
 import type { Moment } from '../task.ts'
 import { type ChainState, extendChain, newChain, overlapOf, seenAgain } from './chain.ts'
 import type { FirstWindow } from './lap.ts'
 import { MovingEnd } from './moving-end.ts'
 import { contradicts, observeWithin, orderKept } from './order.ts'
-import { nextSkip } from './pace.ts'
-import { isUneven } from './paging.ts'
+import { cutOf } from './paging.ts'
 import { Reader } from './reader.ts'
 import type { WalkRequest, WalkResult, WalkState } from './request.ts'
 import { Search } from './search.ts'
@@ -68,8 +68,7 @@ export class OngoingWalk {
     this.request = request
     this.kernel = new Kernel(request.range ?? null, resumed?.kernel ?? null)
     this.reader = new Reader(source, request.settings, this.kernel, request.range)
-    const chain = newChain(request.digestCutoff ?? null)
-    this.chain = { ...chain, ...resumed?.chain }
+    this.chain = { ...newChain(), ...resumed?.chain }
     this.owedFrom = resumed?.owedFrom ?? 0
     this.met = resumed?.met ?? 0
     this.firstWindow = request.resume?.firstWindow ?? null
@@ -79,8 +78,22 @@ export class OngoingWalk {
     this.skip = resumed === undefined ? request.start : this.forward()
   }
 
+  /** How many items the next answer can be expected to hold. */
+  get capacity(): number {
+    const { chain, reader } = this
+    if (reader.take < reader.window) return reader.take
+    if (chain.returned > 0 && chain.returned <= chain.cap) return chain.cap
+    return Math.min(reader.take, reader.largest)
+  }
+
+  /** Where to go on: by the overlap before the chain's end, and before its tie run where that fits. */
   forward(): number {
-    return nextSkip(this.chain, this.kernel.owed !== undefined, this.reader, this.request.settings.overlap)
+    const { chain, capacity, kernel, request } = this
+    const overlap = overlapOf(Math.min(capacity, Math.max(chain.returned, 2)), request.settings.overlap)
+    const plain = Math.max(chain.notBelow, chain.end - overlap)
+    if (kernel.owed !== undefined || chain.tie === null || tiesAreOrdered(kernel.state, NO_TRIAL)) return plain
+    const reach = chain.end - chain.tie.start + Math.max(1, Math.floor(overlap / 2))
+    return reach <= overlap || reach >= capacity ? plain : Math.max(chain.notBelow, chain.end - reach)
   }
 
   /** Whether the walk has passed the owed run: the window that joined last shows something else behind it. */
@@ -132,13 +145,23 @@ export class OngoingWalk {
     return this.chain.cap > 0 ? this.reader.largest : this.reader.window
   }
 
+  /** Answers leave items out: an index says only that an item stands there or further down. */
+  get isFiltered(): boolean {
+    return this.kernel.state.isFiltered
+  }
+
+  /** Whether the number of items in an answer says little of how far it reaches. */
+  get isUneven(): boolean {
+    return this.isFiltered || cutOf(this.chain) === 'bytes'
+  }
+
   /**
    * Whether indexes tell how many tasks there are. Where answers differ in how much they hold though more is there,
    * some may leave items out.
    */
   get isCountable(): boolean {
     const { cap } = this.chain
-    return !isUneven(this.chain) && (cap === 0 || this.reader.largest <= cap)
+    return !this.isUneven && (cap === 0 || this.reader.largest <= cap)
   }
 
   /** The walk is over: the list ends with the item at `index`. */
@@ -149,11 +172,9 @@ export class OngoingWalk {
 
   /** At the end of the list: whether an item older than the walk, seen in an answer not taken in, was never met. */
   private hasPassedOver(): boolean {
-    const { digestCutoff } = this.chain
+    const began = this.chain.firstServiceDate ?? this.chain.firstStartedAt
     if (this.total === null) return false
-    return this.reader.unmet
-      .values()
-      .some((moment) => moment === null || digestCutoff === null || moment < digestCutoff)
+    return this.reader.unmet.values().some((moment) => moment === null || began === null || moment < began)
   }
 
   /** How many items of equal createdAt stand directly before the chain's last one. */
@@ -227,13 +248,11 @@ export class OngoingWalk {
       total: reason === null ? this.total : null,
       lastId: chain.last?.id ?? null,
       pageCap: chain.cap > 0 ? chain.cap : null,
-      filtered: chain.filtered,
+      filtered: this.isFiltered,
       countable: this.isCountable,
       newestInFirst: chain.newestInFirst,
       firstServiceDate: chain.firstServiceDate,
       firstStartedAt: chain.firstStartedAt,
-      digest: `${chain.digest[0]}:${chain.digest[1]}`,
-      digestCutoff: chain.digestCutoff,
       front: this.front,
       newest: chain.order.highest,
       drift: chain.drift,

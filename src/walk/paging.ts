@@ -18,24 +18,16 @@ export interface Paging {
   shortAnswer: number | null
   /** Seams in a row at which the last item stood further down than the answers before had said. */
   shifts: number
-  filtered: boolean
 }
 
-export const UNPAGED: Paging = { cap: 0, capLow: 0, shortAnswer: null, shifts: 0, filtered: false }
+export const UNPAGED: Paging = { cap: 0, capLow: 0, shortAnswer: null, shifts: 0 }
 
 /** After so many seams in a row that moved, the list drifts, or answers leave items out. */
 const SUSPICIOUS_SHIFTS = 3
 
-export function cutOf({ cap, capLow, filtered }: Paging): Cut {
-  if (filtered) return 'filtered'
+export function cutOf({ cap, capLow }: Paging): Cut {
   if (capLow < cap) return 'bytes'
   return cap > 0 ? 'count' : 'none'
-}
-
-/** Whether the number of items in an answer says little of how far it reaches. */
-export function isUneven(paging: Paging): boolean {
-  const cut = cutOf(paging)
-  return cut === 'bytes' || cut === 'filtered'
 }
 
 /**
@@ -43,7 +35,7 @@ export function isUneven(paging: Paging): boolean {
  * much further down the chain's last items stand in it than they did before; null where it does not show that.
  */
 export function pagingAfter(
-  { cap, capLow, shortAnswer, shifts, filtered }: Paging,
+  { cap, capLow, shortAnswer, shifts }: Paging,
   { ids, met, asked }: ItemsWindow,
   { endsFurther, shift }: { endsFurther: boolean; shift: number | null },
 ): Paging {
@@ -54,7 +46,6 @@ export function pagingAfter(
     capLow: !wasCut ? capLow : capLow === 0 ? shortAnswer : Math.min(capLow, shortAnswer),
     shortAnswer: ids.length < asked ? ids.length : null,
     shifts: shift === null ? shifts : shift > 0 ? shifts + 1 : 0,
-    filtered,
   }
 }
 
@@ -66,6 +57,6 @@ function isCap(shortAnswer: number, met: Uint8Array): boolean {
 }
 
 /** Whether to ask if answers leave items out: this one is short, not by a cap, and the list seems to drift. */
-export function mayBeFiltered({ filtered, shifts, cap }: Paging, { ids, asked }: ItemsWindow): boolean {
-  return !filtered && shifts >= SUSPICIOUS_SHIFTS && ids.length !== asked && ids.length !== cap
+export function mayBeFiltered({ shifts, cap }: Paging, { ids, asked }: ItemsWindow): boolean {
+  return shifts >= SUSPICIOUS_SHIFTS && ids.length !== asked && ids.length !== cap
 }

@@ -1,9 +1,9 @@
 // Services that bring items where nothing stands: their last window again and again, the same window whatever `skip`
 // says, or the list from its beginning.
 
-import { TRIES } from './attempts.ts'
 import { FAR, isNews } from './further.ts'
 import type { LastItem } from './last-item.ts'
+import { TRIES } from './moving-end.ts'
 import type { OngoingWalk, WalkEnding } from './ongoing-walk.ts'
 import { lookAt, lookShort, probeSize, type Reader } from './reader.ts'
 import { firstBeyond } from './search.ts'

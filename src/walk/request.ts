@@ -43,8 +43,6 @@ export interface WalkRequest {
   isCounted?: (total: number) => boolean
   /** The order that a complete walk has stored: it stands until this walk sees something that contradicts it. */
   known?: KnownOrder
-  /** Tasks created at or after this moment do not count in the digest of the sequence. */
-  digestCutoff?: number | null
   /** A walk that was cut off: its last state and its first window. */
   resume?: { state: WalkState; firstWindow: FirstWindow | null }
 }
@@ -79,9 +77,6 @@ export interface WalkResult {
   newestInFirst: Moment
   firstServiceDate: number | null
   firstStartedAt: number | null
-  /** Digest of the ids in the order they were met, tasks created at or after `digestCutoff` left out. */
-  digest: string
-  digestCutoff: number | null
   /**
    * The ids of the one answer from index 0 that, in the end, showed everything that had come or moved to the front
    * since the walk began; null where that took more than one answer.

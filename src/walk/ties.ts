@@ -3,11 +3,10 @@
 // kernel has all of their ids.
 import { LARGEST_RUN } from '../proof/judge.ts'
 import type { Moment } from '../task.ts'
-import { TRIES } from './attempts.ts'
 import { seenAgain } from './chain.ts'
+import { TRIES } from './moving-end.ts'
 import type { OngoingWalk, Steps } from './ongoing-walk.ts'
-import { capacityOf } from './pace.ts'
-import { lookAt, probeAt, readUpTo } from './reader.ts'
+import { lookAt, readUpTo } from './reader.ts'
 import { Search } from './search.ts'
 import type { ItemsWindow, WalkStep } from './source.ts'
 
@@ -26,7 +25,7 @@ export function acceptTied(ongoing: OngoingWalk, window: ItemsWindow): boolean {
   if (chain.tie === null) return true
   const reach = chain.end - chain.tie.start + 2 ** ongoing.tiedTries
   const wanted = Math.max(chain.notBelow, chain.end - reach)
-  if (ongoing.tiedTries < TRIES && wanted < ongoing.skip && reach < capacityOf(chain, reader)) {
+  if (ongoing.tiedTries < TRIES && wanted < ongoing.skip && reach < ongoing.capacity) {
     reader.drop(window)
     ongoing.fruitless += 1
     ongoing.retry(wanted)
@@ -70,28 +69,10 @@ export async function* payOwed(ongoing: OngoingWalk, limit: number | null = null
 
 /** What seems to be the end of the list may lie within a run: counts that, unless answers leave items out. */
 export async function* payAtEnd(ongoing: OngoingWalk, limit: number | null = null): Steps<void> {
-  const { kernel, chain } = ongoing
+  const { kernel } = ongoing
   yield* markCounted(ongoing)
-  if (kernel.missing() !== null && !chain.filtered) yield* followFloor(ongoing)
-  if (kernel.missing() !== null && !chain.filtered) kernel.owe()
+  if (kernel.missing() !== null && !ongoing.isFiltered) kernel.owe()
   if (kernel.owed !== undefined) yield* payOwed(ongoing, limit)
-}
-
-/**
- * Leads the floor, over what has been met, to the run that the list ends with: windows further up were read again last,
- * and where a run comes in another order each time no later window shows what stood before it.
- */
-async function* followFloor(ongoing: OngoingWalk): Steps<void> {
-  const { reader, kernel, chain } = ongoing
-  for (let windows = 0; windows < TRIES; windows += 1) {
-    const { floor } = kernel.state
-    if (floor === null || floor.moment === chain.last?.moment) return
-    const answer = await probeAt(reader, floor.index)
-    const isOnward = answer.kind === 'items' && !answer.met.includes(0)
-    if (!isOnward || kernel.seam(answer.handle) !== 'shown' || !kernel.joins(answer.handle)) return reader.drop(answer)
-    ongoing.take(answer)
-    yield ongoing.step(answer)
-  }
 }
 
 /** Where the owed run begins: the chain may end with it, with another run of its createdAt, or with neither. */

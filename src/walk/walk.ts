@@ -1,6 +1,6 @@
 // The walk, a chain of windows joined by verified seams, reading by reading: which windows join, and where the next one
 // lies. The only place that knows skip; decides, never writes. Rules and their reasons: design.md 6.1.
-import { inVain, TRIES } from './attempts.ts'
+
 import { endWhereShown, type Found, goOnBehind, type Onward } from './behind.ts'
 import { type ChainState, overlapOf } from './chain.ts'
 import { onGap, onNothing, onUnreadable } from './detours.ts'
@@ -9,16 +9,16 @@ import { endInMotion, passEmptyIndex } from './growing.ts'
 import { hasMoved, isScrambled } from './guards.ts'
 import { type FirstWindow, HeadAgain, LapSource } from './lap.ts'
 import { leavesOut, suspectFilter } from './last-item.ts'
+import { inVain, TRIES } from './moving-end.ts'
 import { lastOf, OngoingWalk, type Steps, type WalkEnding } from './ongoing-walk.ts'
 import { isCreatedOrder, orderKept } from './order.ts'
-import { capacityOf } from './pace.ts'
 import { readWindow } from './reader.ts'
 import { firstItemTwice } from './repeats.ts'
 import type { Walk, WalkRequest } from './request.ts'
 import type { ItemsWindow, WindowSource } from './source.ts'
 import { acceptTied, markCounted, payOwed } from './ties.ts'
 
-// A list may have no end, so every way to go on is bounded: by `inVain` (attempts.ts) where answers bring nothing new,
+// A list may have no end, so every way to go on is bounded: by `inVain` (moving-end.ts) where answers bring nothing new,
 // by `requestsLeft` (ongoing-walk.ts, counts items) where they always do, and by `maxRequests` in all.
 
 /** For these reasons a walk ends partial with the rest of the list unread: that is swept. */
@@ -95,7 +95,7 @@ async function* onWindow(ongoing: OngoingWalk, window: ItemsWindow): Steps<Onwar
   }
   const isDirect = !beginning && window.skip === chain.end && window.met[0] === 0
   if (isDirect && (kernel.state.spoiled === null || reader.largest < 2 || reader.take < 2)) {
-    if ((chain.filtered || ongoing.reachAhead > 2) && ongoing.forward() < chain.end) {
+    if ((ongoing.isFiltered || ongoing.reachAhead > 2) && ongoing.forward() < chain.end) {
       // A step forward has led to the end of the chain, past where an overlap can be shown.
       reader.drop(window)
       return readAgain(ongoing)
@@ -118,7 +118,7 @@ function mayJoin(ongoing: OngoingWalk, window: ItemsWindow): boolean {
     // Where ties come in another order at every read, another answer may show more. Else the walk goes on, partial.
     if (kernel.state.spoiled !== null || ongoing.unjoined >= TRIES) return true
     ongoing.unjoined += 1
-  } else if (ongoing.chain.filtered && !ongoing.isLooking())
+  } else if (ongoing.isFiltered && !ongoing.isLooking())
     ongoing.leap = Math.floor(Math.min(ongoing.leap, window.asked / 2) / 2)
   reader.drop(window)
   onGap(ongoing, window)
@@ -134,7 +134,7 @@ async function* join(ongoing: OngoingWalk, { window, follows }: Found): Steps<On
   if (isScrambled(earlier, window)) ongoing.scrambled += 1
   if (ongoing.scrambled >= SCRAMBLED) return { kind: 'stop', reason: 'no-order' }
   if (ongoing.hasLeftOwed(window)) yield* payOwed(ongoing)
-  if (newlyMet > 0 && !ongoing.chain.filtered && (await hasMoved(ongoing.reader, earlier, window))) {
+  if (newlyMet > 0 && !ongoing.isFiltered && (await hasMoved(ongoing.reader, earlier, window))) {
     ongoing.chain = { ...ongoing.chain, order: { ...ongoing.chain.order, unstable: true } }
   }
   await suspectFilter(ongoing, window, earlier)
@@ -183,7 +183,7 @@ function looksLast(
 
 /** Returns null where the walk goes on: more lies behind, or the list has moved. */
 async function* askForEnd(ongoing: OngoingWalk, byPlace: boolean): Steps<Onward> {
-  const onward = yield* goOnBehind(ongoing, { byPlace: byPlace && !ongoing.chain.filtered })
+  const onward = yield* goOnBehind(ongoing, { byPlace: byPlace && !ongoing.isFiltered })
   const ended = onward === 'moved' ? yield* endInMotion(ongoing) : onward
   if (ended !== null) return ended
   ongoing.fresh ||= onward === 'moved' || ongoing.kernel.state.empty !== null
@@ -196,7 +196,7 @@ function advance(ongoing: OngoingWalk, window: ItemsWindow, earlier: ChainState)
   const { chain, request, reader } = ongoing
   ongoing.skip = ongoing.forward()
   // Where pages are filtered, the length of an answer says little about its reach: half a window is the overlap.
-  if (chain.filtered)
+  if (ongoing.isFiltered)
     ongoing.skip = Math.max(ongoing.skip, window.skip + Math.min(ongoing.leap, Math.floor(window.asked / 2)))
   if (chain.last?.id === earlier.last?.id) {
     // The window showed nothing behind the last item: thousands may have come in front, so go on in growing steps.
@@ -209,7 +209,7 @@ function advance(ongoing: OngoingWalk, window: ItemsWindow, earlier: ChainState)
   if (ongoing.skip <= window.skip && chain.end > window.skip) ongoing.skip = window.skip + 1
   // Near the end there is nothing to read ahead.
   if (reader.take !== reader.window || reader.kernel.state.empty !== null) return
-  const stride = capacityOf(chain, reader) - (chain.end - ongoing.forward())
+  const stride = ongoing.capacity - (chain.end - ongoing.forward())
   reader.source.readAhead(ongoing.skip, stride, reader.take)
 }
 
@@ -262,7 +262,7 @@ async function* closingLap(ongoing: OngoingWalk): Steps<Lap['doubt']> {
     if ((lap.isWhole || !moves) && isCounted()) return null
     if (moves) goal = lap.first
   }
-  if (!isCounted() && (await leavesOut(ongoing, total))) ongoing.chain = { ...ongoing.chain, filtered: true }
+  if (!isCounted() && (await leavesOut(ongoing, total))) ongoing.kernel.filter()
   return null
 }
 

@@ -89,6 +89,11 @@ test.each([
   [{ service: { concurrency: 65 } }, 'service.concurrency: expected a whole number from 1 to 64, got 65'],
   [{ service: { maxRetries: 1.5 } }, 'service.maxRetries: expected a whole number from 0 to 100, got 1.5'],
   [
+    { sync: { openEveryMs: '90m' } },
+    'sync.openEveryMs: expected a whole number of milliseconds from 0 to 2147483647, got "90m"',
+  ],
+  [{ rejected: { maxBytes: '1G' } }, 'rejected.maxBytes: expected a whole number of bytes of at least 0, got "1G"'],
+  [
     { service: { baseUrl: 'ftp://a' } },
     'service.baseUrl: expected a URL that begins with http:// or https://, such as https://tasks.example.com, got text (not shown: it may hold a secret)',
   ],

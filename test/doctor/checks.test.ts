@@ -11,9 +11,10 @@ import {
   nodeCheck,
   walCheck,
 } from '../../src/doctor/machine-checks.ts'
-import { fileSystemCheck, mountOf } from '../../src/doctor/mounts.ts'
+import { fileSystemCheck } from '../../src/doctor/mounts.ts'
 import { clockCheck, keyCheck, serviceCheck } from '../../src/doctor/service-checks.ts'
 import { MirrorError } from '../../src/errors.ts'
+import { mountOf } from '../../src/mirror/mounts.ts'
 import type { History } from '../../src/mirror/shown/history.ts'
 import { makeTimetable } from '../../src/schedule/timetable.ts'
 import type { Reached } from '../../src/sync/one-off/reach.ts'

@@ -490,6 +490,7 @@ test.each<[string, Partial<ExportOptions>, Partial<ExportOptions>, string | null
     await expect(next).rejects.toMatchObject({
       code: 'usage-invalid',
       message: expect.stringMatching(`^${narrower}: the last (full snapshot|feed) in .* (holds more|is parquet), `),
+      hint: expect.stringMatching(/not month$/.test(narrower) ? /^Add --partition-by month, or / : /^Publish it into /),
       facts: { snapshotId },
     })
     expect(inLake(mirror)).toEqual([snapshotId, 'latest.json'])

@@ -33,5 +33,11 @@ test.each([
   ['F1r F2r F3r', 1, 'F1r F2r'],
   ['C1 C2<C1 C3', 1, 'C1 C2'],
 ])('of %s, keeping %i lets go "%s"', (text, keep, gone) => {
-  expect(expired(published(text), keep).join(' ')).toBe(gone)
+  expect(expired(published(text), keep, []).join(' ')).toBe(gone)
+})
+
+test('what latest.json names stays with all that it builds on, also where a clock that was set back dates it earlier', () => {
+  const inOrderOfNames = published('C2<C1 C3<C2 F1 C1<F1')
+  expect(expired(inOrderOfNames, 1, ['F1', undefined])).toEqual(['C2', 'C3'])
+  expect(expired(inOrderOfNames, 1, ['F1', 'C3'])).toEqual([])
 })

@@ -20,6 +20,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { connect } from '../../src/mirror/connect.ts'
 import { holding, takeLock } from '../../src/mirror/lock.ts'
 import { closeWriter, openReader, openWriter } from '../../src/mirror/open.ts'
+import { forgetSnapshot } from '../../src/mirror/tables/snapshots.ts'
 import { runCli, runInside } from '../support/cli.ts'
 import { makeScratch } from '../support/scratch.ts'
 import { few, SOAK } from '../support/soak.ts'
@@ -37,6 +38,20 @@ test('a link in the place of the holder is replaced, and what it leads to is lef
   expect(statSync(`${path}.holder`).mode & 0o777).toBe(0o600)
   lock.release()
   expect(existsSync(`${path}.holder`)).toBe(false)
+})
+
+test('a mirror with a second name is read, and not written to: by each name it would have a WAL and a lock of its own', async () => {
+  using scratch = makeScratch()
+  const path = scratch.path('m.sqlite')
+  openWriter(path, OPTIONS).close()
+  linkSync(path, scratch.path('other.sqlite'))
+  for (const name of ['m.sqlite', 'other.sqlite']) {
+    expect(() => openWriter(scratch.path(name), OPTIONS)).toThrow(/not written to: .* a hard link/)
+    await expect(forgetSnapshot(scratch.path(name), 'none', 0)).rejects.toThrow(/a hard link/)
+    openReader(scratch.path(name)).close()
+  }
+  rmSync(scratch.path('other.sqlite'))
+  openWriter(path, OPTIONS).close()
 })
 
 test('a pipe in the place of the holder keeps nobody waiting', () => {

@@ -136,6 +136,7 @@ test('a backup that is damaged, changed, no mirror, missing or the mirror itself
     // It is not the mirror that is wrong.
     expect(stderr).toMatch(/backup/i)
     expect(stderr).not.toMatch(/with --db|--db says which|If this was it|`task-mirror sync`/)
+    expect(stderr.includes('none does not exist')).toBe(from === scratch.path('none'))
   }
   expect(readdirSync(scratch.dir).filter((name) => /before-|^\./.test(name))).toEqual([])
   expect(facts(path)).toEqual(['new', 'old'])

@@ -123,7 +123,7 @@ test('what an empty answer said is forgotten where a larger one comes: so many i
   expect(other.kernel.missing()).toBe('the end of the list was shown')
 })
 
-test('a run that was counted up to where a smaller answer was empty is not the end of the list', () => {
+test('a run that was counted up to where a smaller answer was empty is counted anew', () => {
   const reader = new Reader('a9 b8')
   reader.join(0, 1)
   const behind = reader.look(1, 1)
@@ -136,8 +136,10 @@ test('a run that was counted up to where a smaller answer was empty is not the e
   reader.look(0, 2)
   reader.look(2, 2)
   reader.look(2, 2)
-  expect(reader.kernel.owed).toBeUndefined()
-  expect(reader.kernel.missing()).toBe('the end of the list was shown')
+  expect(reader.kernel.missing()).toBe('the run of equal createdAt that is owed has been counted')
+  reader.look(0, 2)
+  for (let time = 0; time < 2; time += 1) reader.look(2, 2)
+  expect(reader.kernel.missing()).toBeNull()
 })
 
 test('an index at which a smaller answer was empty shows no end of a list that grows', () => {
@@ -407,7 +409,7 @@ test('a run ends where a window is refused that reaches no further than one that
   const owing = { ...BEGINNING, owed: { moment: 5, member: 'b' } }
   const heardOf = (state: State, heard: ListAnswer) => told(state, factOf(heard, state, new Set(), false))
   const read = heardOf(owing, answer)
-  expect(heardOf(read, { ...refused, asked: 1 }).count).toMatchObject({ end: 1, isOver: true })
+  expect(heardOf(read, { ...refused, asked: 1 }).count).toMatchObject({ end: 1, behind: null })
   expect(heardOf(read, { ...refused, asked: 2 }).count).toBeNull()
 })
 
@@ -640,6 +642,15 @@ test('what fails where more is given than was asked for may hold a task that can
   expect(reader.kernel.missing()).toBe('the end of the list was shown')
 })
 
+test('what fails so is no end of a run that is counted either', () => {
+  const reader = new Reader('a5 b5 c5 d4!')
+  const tell = (skip: number) => reader.tell(skip, 1, reader.list.slice(skip, skip + 2))
+  reader.take(tell(0), 'ab')
+  reader.kernel.owe()
+  for (const skip of [0, 2, 3, 4, 4, 0, 2, 3, 4, 4]) tell(skip)
+  expect(reader.kernel.missing()).toBe('the run of equal createdAt that is owed has been counted')
+})
+
 test('a range between two moments', () => {
   const reader = new Reader('a9 b8 c7 d6 e5 f4', { order: 'created_desc', from: 8, to: 6 })
   expect(reader.join(1, 3)).toBeNull()
@@ -738,6 +749,17 @@ test('a service that gives its last window again behind the end', () => {
   expect(reader.kernel.missing()).toBeNull()
 })
 
+test('the last item further down before it was at its place is none that is given again', () => {
+  const reader = new Reader('f7 x6')
+  reader.join(0, 1)
+  reader.look(0, 1)
+  // From before two in front of it were deleted.
+  reader.tell(2, 1, ['f7'], 0)
+  reader.list.unshift('n9')
+  reader.look(1, 1)
+  expect(reader.kernel.missing()).toBe('the end of the list was shown')
+})
+
 test('an item that is given beside another one is not given alone, however few were asked for', () => {
   const reader = new Reader('a9 b8 c7')
   reader.join(0, 2)
@@ -777,6 +799,44 @@ test('what was read behind an item is forgotten once that item is seen elsewhere
   reader.list = ['d3', 'b1', 'c2']
   reader.look(1, 1)
   expect(reader.kernel.missing()).toBe('the end of the list was shown')
+})
+
+test('what was read further down before a window, of a list that has become shorter, does not deny its end', () => {
+  const reader = new Reader('a9 b8')
+  const window = reader.look(0, 2)
+  reader.tell(3, 1, ['d6'], 0)
+  reader.take(window, 'ab')
+  for (let time = 0; time < 2; time += 1) reader.look(2, 2)
+  reader.look(0, 2)
+  expect(reader.kernel.missing()).toBeNull()
+})
+
+test.each<[string, (reader: Reader) => void]>([
+  ['late, at a former place', (reader) => void reader.tell(3, 1, ['b8'], 0)],
+  [
+    'behind what was met up to its place',
+    (reader) => {
+      reader.list.unshift('z9')
+      reader.look(1, 2)
+    },
+  ],
+  [
+    'further up, by an answer that left something out',
+    (reader) => {
+      reader.kernel.filter()
+      reader.list[0] = 'a9?'
+      reader.look(0, 2)
+    },
+  ],
+])('what was read behind an item is not forgotten where that is seen %s', (_, see) => {
+  const reader = new Reader('a9 b8 c7')
+  reader.join(0, 2)
+  const behind = reader.look(2, 1)
+  see(reader)
+  reader.list = ['a9', 'b8', 'c7']
+  reader.look(1, 1)
+  reader.take(behind, 'c')
+  expect(reader.kernel.state).toMatchObject({ floor: { id: 'c' }, spoiled: null })
 })
 
 test('an answer from behind an item that shows that item says where it stands by now, and not what stands behind it', () => {

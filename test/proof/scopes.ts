@@ -419,6 +419,37 @@ export const QUICK: Record<string, Trials> = {
     ...{ tries: [], only: ['insert'], onlyTies: true, newestFirst: true, lists: [[0, 0, 0]] },
     needs: ['counted: ends where it ended'],
   },
+  'a run behind an item that cannot be read, of which a later answer shows the end': {
+    ...{ tasks: 5, readings: 6, changes: 2, take: 2, cap: 2, ties: true, poisoned: 1, only: ['shuffle', 'delete'] },
+    ...{ tries: ['place', 'room'], lists: [[0, 1, 1, 1, 2]] },
+    asks: [
+      [0, 1],
+      [1, 2],
+      [3, 2],
+      [2, 2],
+    ],
+    needs: [],
+  },
+  'the last item alone, ever further up, and an answer that comes late': {
+    ...{ tasks: 4, readings: 5, changes: 2, take: 3, cap: 3, ties: false, ahead: true, only: ['delete'] },
+    ...{ tries: ['repeated'], lists: [[0, 1, 2, 3]] },
+    asks: [
+      [0, 3],
+      [2, 1],
+      [1, 1],
+      [0, 1],
+    ],
+    needs: [],
+  },
+  'an answer that brings nothing, late, beside one that does so by mistake': {
+    ...{ tasks: 2, readings: 4, changes: 1, take: 2, cap: 2, ties: false, ahead: true, mistakes: 1 },
+    ...{ tries: PLACE, only: ['insert'], lists: [[0, 1]] },
+    asks: [
+      [0, 2],
+      [2, 2],
+    ],
+    needs: [],
+  },
 }
 
 /** Too long for every test run: the soak's. */

@@ -522,7 +522,7 @@ class Search {
     if (!asksForRoom && this.#scope.hidden === undefined)
       Object.assign(relevant, { largest: 0, narrowest: null, uneven: false, isCut: false })
     if (!this.#tries.includes('passed')) relevant.empty = BEGINNING.empty
-    if (!this.#tries.includes('repeated')) relevant.repeat = null
+    if (!this.#tries.includes('repeated') && relevant.floor?.again) relevant.floor = { ...relevant.floor, again: null }
     if (!this.#tries.includes('place') && relevant.ended === null) relevant.pending = []
     if (this.#scope.counts !== true) Object.assign(relevant, { count: null, ahead: null, within: null })
     return relevant
@@ -693,11 +693,9 @@ function keyOf(world: World, { range, later }: Scope, tries: readonly Evidence[]
     count?.since,
     empty?.received,
     early?.sent,
-    state.ahead?.sent,
     state.ahead?.received,
-    state.within?.sent,
     state.within?.received,
-    state.repeat?.received,
+    floor?.again?.received,
     floor?.aloneAt ?? undefined,
     state.doubted?.sent,
     world.first?.sent,
@@ -738,9 +736,7 @@ function keyOf(world: World, { range, later }: Scope, tries: readonly Evidence[]
       : `${count.end}.${behind(count.behind)}.${count.start}.${count.ids}.${count.hasMember}.${count.isClosed}.${count.rests.join('')}`,
     edge(state.ahead),
     edge(state.within),
-    state.repeat === null
-      ? '-'
-      : `${i(Number(state.repeat.id))}.${state.repeat.skip}.${state.repeat.place}.${state.repeat.wasPlaced}`,
+    floor?.again?.skip,
     state.isFiltered ? 1 : 0,
     state.drifts ? 1 : 0,
     state.largest,

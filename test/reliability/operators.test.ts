@@ -1,5 +1,6 @@
 // Issue 5: careless operators. Wrong values and names in the configuration, files that are no mirror, places that cannot be
 // written, odd environments: refused in words or of no effect, and nobody's file is touched.
+import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   chmodSync,
@@ -202,6 +203,32 @@ describe('places that cannot be written', () => {
       expect(await stage.runHere(['status', '--db', copy])).toMatchObject({ code: 0 })
       const exported = await stage.runHere(['export', '--db', copy, '--out', '-', '--quiet'])
       expect(exported.stdout.split('\n')).toHaveLength(201)
+    },
+  )
+
+  test.skipIf(smallDiskMissing !== null)(
+    `a file that is mounted by itself (${smallDiskMissing ?? 'bind'}), as into a container, is exit 7, and doctor says so`,
+    async () => {
+      using disk = makeSmallDisk('16m')
+      await using stage = await makeStage({ tasks: 200, openFraction: 0 })
+      expect(await stage.sync()).toMatchObject({ code: 0 })
+      for (const [name, of] of [
+        ['mirror.sqlite', stage.mirrorPath],
+        ['new.sqlite', join(stage.dir, 'new.sqlite')],
+      ] as const) {
+        const at = disk.path(name)
+        for (const file of [at, of]) writeFileSync(file, '', { flag: 'a' })
+        expect(spawnSync('mount', ['--bind', of, at]).status).toBe(0)
+        try {
+          const says = expect.stringMatching(/Mount the folder.*not written to: it is mounted by itself/)
+          expect(await stage.runHere(['sync', '--db', at])).toMatchObject({ code: 7, stderr: says })
+          if (of !== stage.mirrorPath) continue
+          const { code, stdout } = await stage.runHere(['doctor', '--db', at])
+          expect({ code, stdout }).toEqual({ code: 3, stdout: expect.stringMatching(/wrong +mirror .*by itself/) })
+        } finally {
+          spawnSync('umount', [at])
+        }
+      }
     },
   )
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Log } from '../../src/log.ts'
-import { type Job, JobKeeper } from '../../src/schedule/jobs.ts'
+import { type Job, Scheduler } from '../../src/schedule/jobs.ts'
 import { makeTimetable } from '../../src/schedule/timetable.ts'
 
 const START = Date.parse('2026-11-20T10:00:00Z')
@@ -62,7 +62,7 @@ function makeWorld(jitter = 0) {
     log,
   }
   return {
-    keeper: (jobs: Job[]) => new JobKeeper(jobs, options),
+    schedulerOf: (jobs: Job[]) => new Scheduler(jobs, options),
     job,
     begun,
     warned,
@@ -75,12 +75,12 @@ function makeWorld(jitter = 0) {
 }
 
 test('a job runs at its moments', async () => {
-  const { keeper, job, begun, until, stop } = makeWorld()
-  const kept = keeper([job('sync', '*/5 * * * *', 1000)])
-  const done = kept.keep()
+  const { schedulerOf, job, begun, until, stop } = makeWorld()
+  const scheduler = schedulerOf([job('sync', '*/5 * * * *', 1000)])
+  const done = scheduler.run()
   await until(START + 16 * MINUTE)
   expect(begun).toEqual(['sync 10:05:00', 'sync 10:10:00', 'sync 10:15:00'])
-  expect(kept.figures()).toEqual([
+  expect(scheduler.figures()).toEqual([
     { job: 'sync', running: false, skipped: 0, nextAt: START + 20 * MINUTE, ended: new Map([[0, 3]]) },
   ])
   stop.abort()
@@ -88,12 +88,12 @@ test('a job runs at its moments', async () => {
 })
 
 test('a moment that passes while the job runs is skipped and counted', async () => {
-  const { keeper, job, begun, warned, until, stop } = makeWorld()
-  const kept = keeper([job('sync', '* * * * *', 2.5 * MINUTE)])
-  const done = kept.keep()
+  const { schedulerOf, job, begun, warned, until, stop } = makeWorld()
+  const scheduler = schedulerOf([job('sync', '* * * * *', 2.5 * MINUTE)])
+  const done = scheduler.run()
   await until(START + 4.2 * MINUTE)
   expect(begun).toEqual(['sync 10:01:00', 'sync 10:04:00'])
-  expect(kept.figures()[0]).toMatchObject({ skipped: 2, running: true })
+  expect(scheduler.figures()[0]).toMatchObject({ skipped: 2, running: true })
   expect(warned).toHaveLength(2)
   stop.abort()
   await until(START + 10 * MINUTE)
@@ -101,12 +101,12 @@ test('a moment that passes while the job runs is skipped and counted', async () 
 })
 
 test('a job that never ends takes nothing from another', async () => {
-  const { keeper, job, begun, until, stop } = makeWorld()
-  const kept = keeper([job('export', '*/10 * * * *', 60 * MINUTE), job('sync', '*/5 * * * *', 2 * MINUTE)])
-  const done = kept.keep()
+  const { schedulerOf, job, begun, until, stop } = makeWorld()
+  const scheduler = schedulerOf([job('export', '*/10 * * * *', 60 * MINUTE), job('sync', '*/5 * * * *', 2 * MINUTE)])
+  const done = scheduler.run()
   await until(START + 24 * MINUTE)
   expect(begun).toEqual(['sync 10:05:00', 'export 10:10:00', 'sync 10:10:00', 'sync 10:15:00', 'sync 10:20:00'])
-  expect(kept.figures().map(({ job: name, skipped }) => [name, skipped])).toEqual([
+  expect(scheduler.figures().map(({ job: name, skipped }) => [name, skipped])).toEqual([
     ['export', 1],
     ['sync', 0],
   ])
@@ -116,21 +116,21 @@ test('a job that never ends takes nothing from another', async () => {
 })
 
 test('after the machine has slept one run makes up for all that was missed', async () => {
-  const { keeper, job, begun, until, stop } = makeWorld()
-  const kept = keeper([job('sync', '*/5 * * * *', 1000)])
-  const done = kept.keep()
+  const { schedulerOf, job, begun, until, stop } = makeWorld()
+  const scheduler = schedulerOf([job('sync', '*/5 * * * *', 1000)])
+  const done = scheduler.run()
   await until(START + 6 * MINUTE)
   await until(START + 62 * MINUTE, true)
   await until(START + 66 * MINUTE)
   expect(begun).toEqual(['sync 10:05:00', 'sync 11:02:00', 'sync 11:05:00'])
-  expect(kept.figures()[0]).toMatchObject({ skipped: 10 })
+  expect(scheduler.figures()[0]).toMatchObject({ skipped: 10 })
   stop.abort()
   await done
 })
 
 test('chance makes a run later, a tenth of the pause at most', async () => {
-  const { keeper, job, begun, until, stop } = makeWorld(10 * MINUTE)
-  const done = keeper([job('sync', '*/5 * * * *', 1000)]).keep()
+  const { schedulerOf, job, begun, until, stop } = makeWorld(10 * MINUTE)
+  const done = schedulerOf([job('sync', '*/5 * * * *', 1000)]).run()
   await until(START + 6 * MINUTE)
   expect(begun).toEqual(['sync 10:05:15'])
   stop.abort()
@@ -138,10 +138,10 @@ test('chance makes a run later, a tenth of the pause at most', async () => {
 })
 
 test('stopped, it waits for the runs in hand and begins no other', async () => {
-  const { keeper, job, begun, until, stop } = makeWorld()
+  const { schedulerOf, job, begun, until, stop } = makeWorld()
   let ended = false
-  const kept = keeper([job('sync', '* * * * *', 30_000), job('export', '* * * * *', 1000)])
-  const done = kept.keep().then(() => {
+  const scheduler = schedulerOf([job('sync', '* * * * *', 30_000), job('export', '* * * * *', 1000)])
+  const done = scheduler.run().then(() => {
     ended = true
   })
   await until(START + 1.2 * MINUTE)
@@ -156,15 +156,15 @@ test('stopped, it waits for the runs in hand and begins no other', async () => {
 test.each([-86_400_000, -3000])(
   'the clock set back by %s ms: the next run comes by the new clock, not a day later',
   async (ms) => {
-    const { keeper, job, begun, warned, until, stop, jump } = makeWorld()
-    const kept = keeper([job('sync', '*/5 * * * *', 1000)])
-    const done = kept.keep()
+    const { schedulerOf, job, begun, warned, until, stop, jump } = makeWorld()
+    const scheduler = schedulerOf([job('sync', '*/5 * * * *', 1000)])
+    const done = scheduler.run()
     await until(START + 6 * MINUTE)
     jump(ms)
     await until(START + 12 * MINUTE)
     expect(begun).toHaveLength(2)
     expect(begun[1]).toMatch(/:[0-5][05]:00$/)
-    expect(kept.figures()[0]).toMatchObject({ skipped: 0 })
+    expect(scheduler.figures()[0]).toMatchObject({ skipped: 0 })
     expect(warned).toEqual([{ jumpMs: ms }])
     stop.abort()
     await done
@@ -172,8 +172,8 @@ test.each([-86_400_000, -3000])(
 )
 
 test('the clock set forward: one run makes up for what has passed, and the schedule goes on by the new clock', async () => {
-  const { keeper, job, begun, warned, until, stop, jump } = makeWorld()
-  const done = keeper([job('sync', '*/5 * * * *', 1000)]).keep()
+  const { schedulerOf, job, begun, warned, until, stop, jump } = makeWorld()
+  const done = schedulerOf([job('sync', '*/5 * * * *', 1000)]).run()
   await until(START + 6 * MINUTE)
   jump(62 * MINUTE)
   await until(START + 9 * MINUTE)
@@ -184,8 +184,8 @@ test('the clock set forward: one run makes up for what has passed, and the sched
 })
 
 test('a run that waits for its chance is not put off by a clock that is set back', async () => {
-  const { keeper, job, begun, until, stop, jump } = makeWorld(10 * MINUTE)
-  const done = keeper([job('sync', '*/5 * * * *', 1000)]).keep()
+  const { schedulerOf, job, begun, until, stop, jump } = makeWorld(10 * MINUTE)
+  const done = schedulerOf([job('sync', '*/5 * * * *', 1000)]).run()
   await until(START + 5 * MINUTE + 5000)
   jump(-86_400_000)
   await until(START + 5 * MINUTE + 16_000)

@@ -22,6 +22,8 @@ export interface Model {
   seen?: { listings: Map<number, Listing>; viewed: number[] }
   /** What the walk said it would want next, and after how many requests. */
   expected: { skip: number; stride: number; after: number }[]
+  /** When all requests are sent, by this machine's clock: what was created later came in since. */
+  startedAt?: number
   /** Called before each request; may change `items`. */
   before?: (request: number, model: Model) => void
   /** Answers in place of the plain window; null for the plain one. */
@@ -106,7 +108,7 @@ export function sourceOf(model: Model, met: ReadonlySet<string>, onRead: () => v
         sent,
         received,
         serviceDate: null,
-        startedAt: 0,
+        startedAt: model.startedAt ?? 0,
         handle: ++handle,
         ids: answer.map(({ id }) => id),
         moments: answer.map(({ at }) => at),

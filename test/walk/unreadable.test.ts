@@ -71,6 +71,7 @@ test('a walk over the newest tasks has passed nothing over where the first one i
   const items = newestFirst(60).reverse()
   const bad = new Set([0, 20, 57].map((index) => items[index]?.id))
   const model = makeModel(items, {
+    startedAt: 100_000,
     answer: (skip, take) => (items.slice(skip, skip + take).some(({ id }) => bad.has(id)) ? 'failed' : null),
   })
   const { result, met, unreadable } = await walkModel(model, {
@@ -78,7 +79,6 @@ test('a walk over the newest tasks has passed nothing over where the first one i
     range: { order: 'created_asc', from: 50_000, to: null },
     accepts: () => true,
     known: { order: 'created_asc', inversionMs: 0 },
-    digestCutoff: 100_000,
     beyond: false,
     lap: 'never',
   })

@@ -127,7 +127,8 @@ export function refuseNarrower({ place, format, partitionBy, filters, latest }: 
         ? `${narrower.join(', ')}: ${which} in ${place} holds more, and readers of its latest.json would miss what this one leaves out`
         : null
   if (why === null) return
-  const hint = 'Publish it into a folder of its own, or to a file.'
+  const instead = parts !== 'none' && parts !== partitionBy ? `Add --partition-by ${parts}, or publish` : 'Publish'
+  const hint = `${instead} it into a folder of its own, or to a file.`
   throw new MirrorError('usage-invalid', why, { facts: { place, snapshotId: last.snapshotId }, hint })
 }
 

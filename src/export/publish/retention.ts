@@ -13,9 +13,10 @@ export type Kept = Pick<Manifest, 'snapshotId' | 'kind' | 'buildsOn' | 'lastFull
 /**
  * Names of the snapshots to remove so that the newest `keep` stay. These stay as well: whatever a kept one builds on,
  * the last full one of each kind (format and filters, but for bounds of createdAt), the last of these that followed a
- * complete walk, and what the next feed of each kind goes on from. `published`: the oldest publication first.
+ * complete walk, what the next feed of each kind goes on from, and those that `latest.json` names (`named`).
+ * `published`: the oldest publication first, by clocks that may have been set back.
  */
-export function expired(published: readonly Kept[], keep: number): string[] {
+export function expired(published: readonly Kept[], keep: number, named: readonly (string | undefined)[]): string[] {
   const byId = new Map(published.map((one) => [one.snapshotId, one]))
   const kept = new Set<string>()
   const hold = (one: Kept | undefined) => {
@@ -25,6 +26,7 @@ export function expired(published: readonly Kept[], keep: number): string[] {
     }
   }
   for (const one of published.slice(-keep)) hold(one)
+  for (const one of published) if (named.includes(one.snapshotId)) hold(one)
   const last = new Map<string, Kept>()
   for (const one of published) {
     last.set(`next ${one.format} ${seriesOf(one.filters)}`, one)
@@ -70,8 +72,7 @@ export async function removeExpired(
     }
     const latest = await readLatest(store)
     const named = [latest?.full?.snapshotId, latest?.changes?.snapshotId]
-    for (const id of expired(published, keep)) {
-      if (named.includes(id)) continue
+    for (const id of expired(published, keep, named)) {
       await store.remove(id)
       removed.push(id)
     }

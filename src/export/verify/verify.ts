@@ -100,8 +100,12 @@ export async function verifySnapshot(dir: string, options: VerifySnapshotsOption
     let done = 0
     for (const { store, manifest } of found) {
       const onFile = () => options.onProgress?.(++done, total)
-      const deep = await checkSnapshot(store, manifest, options, { problems: result.problems, onFile })
+      const problems: SnapshotProblem[] = []
+      const deep = await checkSnapshot(store, manifest, options, { problems, onFile })
       const { snapshotId, kind, cut, files, rows, bytes } = manifest
+      // `--keep` of an export has removed it meanwhile.
+      if (one === null && problems.length > 0 && (await readManifest(store, snapshotId)) === null) continue
+      result.problems.push(...problems)
       result.snapshots.push({ snapshotId, kind, cut, files: files.length, rows, bytes, deep })
     }
     return { ...result, ok: result.problems.length === 0 }
@@ -146,6 +150,7 @@ async function checkManifest(store: Store, snapshotId: string, problems: Snapsho
   try {
     const found = await readManifest(store, snapshotId)
     if (found === null) {
+      if (!(await store.snapshotIds()).includes(snapshotId)) return null
       fault('There is no manifest: it is still being written, or its export died')
       return null
     }

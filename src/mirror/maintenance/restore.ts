@@ -93,7 +93,9 @@ export async function restoreMirror(request: RestoreRequest): Promise<Restored> 
 
 function refuseSame(from: string, path: string): void {
   const backup = explaining(from, () => statSync(from, { throwIfNoEntry: false }))
-  const why = !backup?.isFile() ? 'is no file' : realMirrorPath(from) === realMirrorPath(path) ? 'is the mirror' : null
+  const isMirror = backup?.isFile() === true && realMirrorPath(from) === realMirrorPath(path)
+  const why =
+    backup === undefined ? 'does not exist' : !backup.isFile() ? 'is no file' : isMirror ? 'is the mirror' : null
   if (why === null) return
   throw new MirrorError('usage-invalid', `${from} ${why}`, {
     facts: { from },

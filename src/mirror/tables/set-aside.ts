@@ -85,7 +85,7 @@ export function setAsideTable(db: Db, maxBytes: number) {
       return true
     },
     /** Settles what was set aside of a task that has been taken in after all; of one source where it is given. */
-    resolve: (taskId: string, now: number, source: SetAside['source'] | null = null): void => {
+    settle: (taskId: string, now: number, source: SetAside['source'] | null = null): void => {
       pending ??= pendingIds.get() as number
       if (pending === 0 || replayed.run(now, taskId, source).changes === 0) return
       bytes = undefined

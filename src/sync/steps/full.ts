@@ -24,7 +24,8 @@ const WALKS = 3
 export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Promise<WalkVerdict> {
   let resume = step.resume === null ? null : await run.writer.walk(step.resume)
   const startedAt = resume?.startedAt ?? run.now()
-  let cutoff: number | null = null
+  /** When the first of these walks began. */
+  let began: number | null = null
   let previous: Walked | null = null
   let drift = 0
   const { order: known } = run.facts
@@ -35,8 +36,8 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
   let cameToFront = known === 'updated_desc'
   for (let round = 1; ; round += 1) {
     const sequence: Sequence = new Sequence()
-    const newcomers = new Newcomers(cutoff)
-    const began = cutoff ?? Number.POSITIVE_INFINITY
+    const newcomers = new Newcomers(began)
+    const newFrom = began ?? Number.POSITIVE_INFINITY
     // A walk that was cut off does not show how the list stands now.
     const list: WatchedFront | null = resume === null ? watchFront(run, front ?? [], { since }) : null
     let isByCreation = true
@@ -46,7 +47,7 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
         ids.forEach((id, index) => {
           const moment = moments[index] ?? null
           // What was created since the first walk began may stand anywhere. What is dated in the future was not.
-          const isNew = moment !== null && moment >= began && moment <= latest
+          const isNew = moment !== null && moment >= newFrom && moment <= latest
           if (met[index] === 0 && !isNew) sequence.add(id)
         })
         isByCreation = shown.inversionDesc <= settleMs
@@ -60,7 +61,6 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
         start: 0,
         beyond: true,
         lap: 'always',
-        digestCutoff: cutoff,
         known: known && { order: known, inversionMs: run.facts.inversion_ms ?? 0 },
       },
       resume,
@@ -69,7 +69,7 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
     resume = null
     drift += done.result.drift
     const close = async (ending: FullEnding) => ({ ...(await closeFull(run, done, ending)), drift })
-    const { verdict, reason, order, digestCutoff } = done.result
+    const { verdict, reason, order, firstServiceDate, firstStartedAt } = done.result
     const came = done.result.front === null ? null : (list?.judge() ?? null)
     if (verdict === 'partial') return close({ verdict, reason, order })
     const walked: Walked = { done, sequence, came, newcomers: newcomers.count }
@@ -80,7 +80,7 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
     const closed = await close(ending)
     if (ending.verdict === 'complete' || round >= WALKS) return closed
     previous = walked
-    cutoff = digestCutoff
+    began ??= firstServiceDate ?? firstStartedAt
     front = done.result.front ?? undefined
     since = null
   }
@@ -104,7 +104,7 @@ function endingOf(walked: Walked, previous: Walked | null, asKnown: boolean, cam
   // walks, which speak of what was listed throughout both, one has to have met all, but for what came in meanwhile and
   // the second met.
   const isCounted = done.uncounted <= 0 || (previous !== null && previous.done.uncounted <= newcomers)
-  const { order, countable, front, digest } = result
+  const { order, countable, front } = result
   if (asKnown || order !== 'none') {
     if (isCounted || !countable) return { verdict: 'complete', reason: null, order: asKnown ? 'updated_desc' : order }
     return { verdict: 'partial', reason: 'not-counted', order }
@@ -113,12 +113,9 @@ function endingOf(walked: Walked, previous: Walked | null, asKnown: boolean, cam
   // deleted or created since the first began: what moved meanwhile, and was passed over, would be new to the second, or
   // stand elsewhere. So are two that differ, besides, by what moved to the front, which the closing lap has met
   // (sync/steps/front.ts). Both require the lap to be one answer: between two, a new task that was passed over can move
-  // from what is still unread to what was read. Of very long lists the digests are compared.
+  // from what is still unread to what was read.
   const inFront = previous === null ? null : sequence.inFrontOf(previous.sequence)
-  const agree =
-    inFront === null
-      ? digest === previous?.done.result.digest
-      : inFront === 0 || (came !== null && 2 * inFront < sequence.length)
+  const agree = inFront === 0 || (inFront !== null && came !== null && 2 * inFront < sequence.length)
   const isSame = front !== null && agree
   if (!isSame || !isCounted) return { verdict: 'partial', reason: isSame ? 'not-counted' : 'no-order', order }
   return { verdict: 'complete', reason: null, order: cameToFront ? 'updated_desc' : 'none' }

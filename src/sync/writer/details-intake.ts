@@ -124,7 +124,7 @@ function takeTask(
     tables.owed.postpone(taskId, 'detail', { now, next }, NO_RESULT)
   } else if (owedFor !== null) tables.owed.retryLater(taskId, 'detail', now, owedFor)
   // A detail that shows what the mirror holds tells nothing of the list.
-  if (taken.isTaken) tables.setAside.resolve(taskId, now, outcome === 'unchanged' ? 'detail' : null)
+  if (taken.isTaken) tables.setAside.settle(taskId, now, outcome === 'unchanged' ? 'detail' : null)
   if (taken.isOpen) {
     const wait = openWait(tables.tasks.moments(seq), now, openEveryMs)
     tables.owed.postpone(taskId, 'open', { now, next: now + wait }, null)

@@ -140,7 +140,7 @@ export class WindowTaking {
     const first = seen.add(seq)
     if (first) this.#writing.count('seen')
     if (first || outcome !== 'unchanged') this.#writing.count(outcome)
-    if (outcome !== 'unchanged') tables.setAside.resolve(listed.id, now)
+    if (outcome !== 'unchanged') tables.setAside.settle(listed.id, now)
     return { seq, isChanged: outcome === 'inserted' || outcome === 'updated', showsLess }
   }
 }

@@ -6,7 +6,7 @@ import type { KnownTask } from '../../mirror/tables/tasks.ts'
 import { openWait, overdueOf } from './open-checks.ts'
 import type { Writing } from './writing.ts'
 
-interface Candidate {
+interface DueTask {
   id: string
   overdue: number
   createdAt: number | null
@@ -18,7 +18,7 @@ const MOST = 20_000
 const NEARBY = 1_000
 
 /** The `most` that are most overdue, in that order. */
-function mostOverdue(found: Candidate[], most: number): Candidate[] {
+function mostOverdue(found: DueTask[], most: number): DueTask[] {
   return found.sort((a, b) => b.overdue - a.overdue || (b.createdAt ?? 0) - (a.createdAt ?? 0)).slice(0, most)
 }
 
@@ -71,7 +71,7 @@ function openTasks(writing: Writing) {
      */
     openDue(now: number, limit: number): string[] {
       const most = Math.min(limit, MOST)
-      let due: Candidate[] = []
+      let due: DueTask[] = []
       const met: string[] = []
       for (const { taskId: id, seq, checkedAt, nextCheckAt, isAsListed, ...task } of owed.dueOpen(now)) {
         if (isAsListed && seen.has(seq)) {
