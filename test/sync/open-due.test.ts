@@ -24,7 +24,7 @@ function open(path: string, now: number) {
     const { handle } = session.parseDetail(Buffer.from(JSON.stringify({ statusCode: 200, body: { item } })))
     session.takeDetails([{ kind: 'found', taskId: id, handle, readAt: now }], now)
   }
-  const due = (limit = 100, at = now) => session.openDue({ now: at, limit, widest: null }).ids
+  const due = (limit = 100, at = now) => session.openDue(at, limit)
   return { session, list, find, due }
 }
 

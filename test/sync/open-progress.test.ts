@@ -1,7 +1,9 @@
 // Progress of open tasks and of ranges: how many there are, and how many are done.
 import { expect, test } from 'vitest'
+import { BY_ITSELF } from '../../src/mirror/commits.ts'
 import type { ProgressUpdate } from '../../src/progress.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
+import { openWriterThread } from '../../src/sync/begin.ts'
 import type { SyncRequest } from '../../src/sync/plan.ts'
 import { runSync } from '../../src/sync/run.ts'
 import { makeRunContext } from '../support/run-context.ts'
@@ -42,3 +44,29 @@ test('open tasks and ranges are told with their number', async () => {
   expect(range.at(-1)?.total).toBeGreaterThan(500)
   expect(range.at(-1)?.total).toBeLessThan(2_500)
 })
+
+test.each([
+  [0.03, false],
+  [0.3, true],
+])(
+  'where open tasks stand is asked of the mirror only if they are many: %f of 300, %s',
+  async (openFraction, isAsked) => {
+    using scratch = makeScratch()
+    await using simulator = await startSimulator({ tasks: 300, openFraction, seed: 3, order: 'created_asc' })
+    const context = makeRunContext(simulator.url, scratch.path('mirror.sqlite'))
+    const called = new Set<string>()
+    for (let turn = 0; turn < 2; turn += 1) {
+      const thread = await openWriterThread(context, { command: 'sync' }, BY_ITSELF)
+      const writer = new Proxy(thread, {
+        get(_, name: keyof typeof thread) {
+          called.add(name)
+          return thread[name]
+        },
+      })
+      // What the list shows whole counts as a check.
+      Object.assign(simulator.account.options, { listOmits: turn === 0 ? [] : ['accuracy'] })
+      expect((await runSync(context, { command: 'sync' }, { writer })).exitCode).toBe(0)
+    }
+    expect([called.has('openDue'), called.has('openDistances')]).toEqual([true, isAsked])
+  },
+)

@@ -4,7 +4,6 @@ import { seeAccount } from '../account.ts'
 import { forEachConcurrently } from '../concurrently.ts'
 import type { Run } from '../context.ts'
 import { itemBytesOf, windowCapacity } from '../window-size.ts'
-import type { OpenDueNow } from '../writer/wanted-tasks.ts'
 import { readWindows } from './beside.ts'
 import { askForAll, countedAs } from './details.ts'
 import {
@@ -35,17 +34,14 @@ const OWN_MS_PER_BYTE = 1e-5
 export async function askOpenTasks(run: Run, { most, until }: OpenLimit): Promise<number> {
   const { writer, now, config, facts } = run
   if (config.sync.details === 'never') return 0
-  const isPlaced = isCreatedOrder(facts.order ?? null) && facts.filtered_pages !== true
-  const widest = isPlaced ? widestGap({ capacity: windowCapacity(run) }) : null
-  const due = await writer.openDue({ now: now(), limit: most, widest })
-  if (due.ids.length === 0) return 0
+  const due = await writer.openDue(now(), most)
+  if (due.length === 0) return 0
   await seeAccount(run)
-  const tell = countedAs(run, 'open tasks', due.ids.length)
-  const first = due.ids.length > ALWAYS_BY_ID ? FIRST : ALWAYS_BY_ID
-  let silent = await ask(due.ids.slice(0, first))
-  if (due.ids.length > first && now() < until)
-    silent += await askByPlan({ ids: due.ids.slice(first), distances: due.distances.subarray(first) })
-  run.log.debug({ due: due.ids.length, silent }, 'Open tasks')
+  const tell = countedAs(run, 'open tasks', due.length)
+  const first = due.length > ALWAYS_BY_ID ? FIRST : ALWAYS_BY_ID
+  let silent = await ask(due.slice(0, first))
+  if (due.length > first && now() < until) silent += await askByPlan(due.slice(first))
+  run.log.debug({ due: due.length, silent }, 'Open tasks')
   return silent
 
   async function ask(ids: string[], told = tell): Promise<number> {
@@ -53,12 +49,18 @@ export async function askOpenTasks(run: Run, { most, until }: OpenLimit): Promis
     return ids.length - late - asked + missing.filter(({ answer }) => answer.kind === 'failed').length
   }
 
-  async function askByPlan({ ids, distances }: OpenDueNow): Promise<number> {
+  /** Where each of `ids` stands in the list, but for a constant; null where it is not known. */
+  async function placesOf(ids: string[], costs: RequestCosts): Promise<(number | null)[]> {
+    if (!isCreatedOrder(facts.order ?? null) || facts.filtered_pages === true) return ids.map(() => null)
+    const sign = facts.order === 'created_desc' ? -1 : 1
+    const distances = await writer.openDistances(ids, widestGap(costs))
+    return Array.from(distances, (at) => (Number.isNaN(at) ? null : sign * at))
+  }
+
+  async function askByPlan(ids: string[]): Promise<number> {
     const costs = costsOf(run)
     const margin = marginOf(costs.capacity, run.config.sync.overlap)
-    const isNewestFirst = facts.order === 'created_desc'
-    const places = Array.from(distances, (at) => (Number.isNaN(at) ? null : isNewestFirst ? -at : at))
-    const plan = planOpenTasks(places, costs, margin)
+    const plan = planOpenTasks(await placesOf(ids, costs), costs, margin)
     const asked = plan.byId.map((index) => ids[index] as string)
     const listed = plan.spans.flatMap(({ members }) => members.map((index) => ids[index] as string))
     tell(0, first + asked.length + listed.length)

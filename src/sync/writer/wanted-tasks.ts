@@ -2,29 +2,14 @@
 // candidates for deletion and tombstones that are owed; and some of those that the mirror holds.
 import type { OwedPart, OwedReason } from '../../mirror/tables/owed.ts'
 import { compareRows, type ListedRow, placeTable } from '../../mirror/tables/places.ts'
+import type { KnownTask } from '../../mirror/tables/tasks.ts'
 import { openWait, overdueOf } from './open-checks.ts'
 import type { Writing } from './writing.ts'
-
-interface OpenQuestion {
-  /** Epoch ms. */
-  now: number
-  limit: number
-  /** As in `placeTable`; null where the places of tasks in the list are not wanted. */
-  widest: number | null
-}
-
-/** Open tasks that are due, the most overdue first. */
-export interface OpenDueNow {
-  ids: string[]
-  /** By index, how far each task stands behind the oldest of them; NaN where the list does not show it whole. */
-  distances: Float64Array
-}
 
 interface DueTask {
   id: string
   overdue: number
   createdAt: number | null
-  isAsListed: boolean
 }
 
 /** At most so many are looked at in one run; the others come in a later one. */
@@ -56,6 +41,17 @@ function openTasks(writing: Writing) {
   const { owed, tasks } = writing.tables
   const places = placeTable(db)
 
+  /** Whether the list last showed the row in every digit. */
+  function isShownWhole(seq: number): boolean {
+    const { contentHash, listHash } = tasks.hashes(seq)
+    return listHash?.equals(contentHash) === true
+  }
+
+  function rowOf(id: string, known: KnownTask | undefined): ListedRow | null {
+    const createdAt = known === undefined ? null : tasks.moments(known.seq).createdAt
+    return createdAt === null ? null : { id, createdAt }
+  }
+
   function postpone(ids: readonly string[], now: number): void {
     if (ids.length === 0) return
     writing.commit(() => {
@@ -70,10 +66,10 @@ function openTasks(writing: Writing) {
 
   return {
     /**
-     * The most overdue ones. Leaves out open tasks that the list showed whole in this run, and marks them as checked
-     * where they had been asked for before.
+     * Open tasks that are due, the most overdue first. Leaves out those that the list showed whole in this run, and
+     * marks them as checked where they had been asked for before.
      */
-    openDue({ now, limit, widest }: OpenQuestion): OpenDueNow {
+    openDue(now: number, limit: number): string[] {
       const most = Math.min(limit, MOST)
       let due: DueTask[] = []
       const met: string[] = []
@@ -83,28 +79,29 @@ function openTasks(writing: Writing) {
           continue
         }
         const overdue = overdueOf(task, checkedAt ?? nextCheckAt, now, writing.openEveryMs)
-        due.push({ id, overdue, createdAt: task.createdAt, isAsListed })
+        due.push({ id, overdue, createdAt: task.createdAt })
         // However many there are, few more than are wanted are held.
         if (due.length >= 2 * MOST) due = mostOverdue(due, most)
       }
       postpone(met, now)
-      const found = mostOverdue(due, most)
-      const rows = found.map(({ id, createdAt, isAsListed }) =>
-        widest !== null && isAsListed && createdAt !== null ? { id, createdAt } : null,
-      )
-      return {
-        ids: found.map(({ id }) => id),
-        distances: measured(rows, (sorted) => places.distances(sorted, widest ?? 0)),
-      }
+      return mostOverdue(due, most).map(({ id }) => id)
+    },
+
+    /**
+     * By index, how far each of `ids` stands behind the oldest of them; NaN where the list does not show it whole.
+     * `widest`: see `placeTable`.
+     */
+    openDistances(ids: string[], widest: number): Float64Array {
+      const rows = ids.map((id) => {
+        const known = tasks.find(id)
+        return known !== undefined && isShownWhole(known.seq) ? rowOf(id, known) : null
+      })
+      return measured(rows, (sorted) => places.distances(sorted, widest))
     },
 
     /** Estimated indexes of tasks in a list ordered by createdAt; NaN for those without one. */
     listIndexes(ids: string[], newestFirst: boolean): number[] {
-      const rows = ids.map((id) => {
-        const known = tasks.find(id)
-        const createdAt = known === undefined ? null : tasks.moments(known.seq).createdAt
-        return createdAt === null ? null : { id, createdAt }
-      })
+      const rows = ids.map((id) => rowOf(id, tasks.find(id)))
       return [...measured(rows, (sorted) => places.indexes(sorted, newestFirst))]
     },
 
@@ -115,8 +112,7 @@ function openTasks(writing: Writing) {
       for (const id of ids) {
         const known = tasks.find(id)
         if (known === undefined || known.deletedAt !== null || owed.find(id, 'open') === undefined) continue
-        const { contentHash, listHash } = tasks.hashes(known.seq)
-        const isMet = seen.has(known.seq) && listHash?.equals(contentHash) === true
+        const isMet = seen.has(known.seq) && isShownWhole(known.seq)
         ;(isMet ? met : unmet).push(id)
       }
       postpone(met, now)
