@@ -5,10 +5,14 @@ import { MirrorError } from '../errors.ts'
 import { isLoopback } from '../http-policy.ts'
 import { openToOthers, readNamedFile } from '../small-file.ts'
 
-/** Whether to answer this Host header: an address, this machine or one of `hosts`. Others may be DNS rebinding. */
+/**
+ * Whether to answer this Host header: an address, this machine or one of `hosts`. Others may be DNS rebinding, and that
+ * takes a browser, which always sends one: health checks by HTTP/1.0 do not.
+ */
 export function isAnswered(host: string | undefined, hosts: readonly string[]): boolean {
+  if (host === undefined) return true
   // Only a name and a port are parsed: of `a@127.0.0.1`, the parser would see the address alone.
-  const url = /^[^\s/?#@\\]{1,260}$/.test(host ?? '') ? URL.parse(`http://${host}`) : null
+  const url = /^[^\s/?#@\\]{1,260}$/.test(host) ? URL.parse(`http://${host}`) : null
   if (url === null) return false
   const name = url.hostname.replace(/\.$/, '')
   return isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0 || isLoopback(name) || hosts.includes(name)

@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { afterEach, expect, test } from 'vitest'
 import { readToken } from '../../src/schedule/access.ts'
 import { healthOf } from '../../src/schedule/schedule.ts'
@@ -86,6 +88,13 @@ test.each(['127.0.0.1:0', '0.0.0.0:0'])('a server on %s is not reached under a n
   for (const host of ['rebound.example.com', 'a@127.0.0.1', 'xstatus.example.com', '127.0.0.1.example.com', '[::1']) {
     expect(await asked('/healthz', { host }), host).toBe(403)
   }
+})
+
+test('a health check by HTTP/1.0, which names no host, is answered', async () => {
+  server = await startServer('127.0.0.1:0', OPEN, pages())
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+  socket.end('GET /healthz HTTP/1.0\r\n\r\n')
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /)
 })
 
 test('with a token the pages are for those who show it; /healthz is for all', async () => {
