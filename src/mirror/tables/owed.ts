@@ -6,7 +6,7 @@ import type { TaskMoments } from './tasks.ts'
 
 export type OwedReason = 'open' | 'detail' | 'candidate' | 'deleted'
 
-export interface Owed {
+interface Owed {
   taskId: string
   seq: number
 }
