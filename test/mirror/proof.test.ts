@@ -238,5 +238,5 @@ test('a snapshot names the digest of the evidence; the proof of a walk goes when
   await runSync(makeRunContext(simulator.url, path), { command: 'sync', full: true, rebind: true })
   const later = check(path)
   expect(later.faults).toEqual([])
-  expect(later.walks.map(({ walkId }) => walkId)).toEqual([4])
+  expect(later.walks.map(({ walkId }) => walkId)).toEqual([3])
 })
