@@ -100,7 +100,7 @@ function withSight(state: State, sight: Sight, { asked, anchor }: Fact, trial: T
   const { floor, pending } = state
   const { kind, from, to } = sight
   const isItems = kind === 'items'
-  const isBehind = from > (floor?.index ?? -1) && (!isItems || anchor === 'none')
+  const isBehind = from > (floor?.index ?? -1) && (!isItems || (from > 0 && anchor === 'none'))
   const isByItself = asked === 1 && !state.givesMore
   const isSingle = isItems || kind === 'nothing' || holds(trial, 'place: asked for by itself', isByItself)
   if (!isSingle || !(isBehind || (isUnread(kind) && to === floor?.apart))) return state
