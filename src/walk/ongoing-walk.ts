@@ -247,7 +247,7 @@ export class OngoingWalk {
       contradicted: known !== undefined && (passedOver || contradicts(chain.order, known, settings.settleMs)),
       total: reason === null ? this.total : null,
       lastId: chain.last?.id ?? null,
-      pageCap: chain.cap > 0 ? chain.cap : null,
+      pageCap: chain.cap > 0 ? this.reader.largest : null,
       filtered: this.isFiltered,
       countable: this.isCountable,
       newestInFirst: chain.newestInFirst,

@@ -70,6 +70,7 @@ export interface WalkResult {
   /** Number of items in the list, when its end was proven; null where the end was not proven. */
   total: number | null
   lastId: string | null
+  /** The most items that an answer held, where some were cut; null where none was. */
   pageCap: number | null
   filtered: boolean
   /** Whether indexes tell how many tasks there are. */

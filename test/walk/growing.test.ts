@@ -49,6 +49,17 @@ describe('oldest first', () => {
     }
   })
 
+  test.each([1_000, 20])(
+    'short answers at its end do not count as cut at so many items, windows of %d',
+    async (window) => {
+      for (const rate of [0.3, 1, 3]) {
+        const model = makeModel(oldestFirst(3 * window), { before: growth(rate) })
+        const walked = await walkModel(model, { window, overlap: 10 })
+        expect({ rate, holds: walked.result.pageCap ?? window }).toEqual({ rate, holds: window })
+      }
+    },
+  )
+
   test.each([0.2, 1])('and %d deleted with every request', async (deleted) => {
     for (const rate of [0.05, 0.3, 1, 3]) {
       for (const phase of PHASES) {
