@@ -131,6 +131,23 @@ test('a detail that was set aside is settled by one that shows what the mirror h
   expect(listed(path)).toEqual([])
 })
 
+test('a look-up that shows nothing of a task but its id empties no row', async () => {
+  using scratch = makeScratch()
+  const path = scratch.path('m.sqlite')
+  await using service = await startService()
+  const context = makeRunContext(service.url, path, { random: () => 0 })
+  await runSync(context, { command: 'sync' })
+  service.details.set('task-07', '{"id":"task-07","deleted":true}')
+  expect(await refreshTask(context, 'task-07')).toContain('was set aside')
+  expect(listed(path)).toEqual([['other-identity', 'task-07']])
+  const db = openReader(path)
+  expect(db.prepare("SELECT created_at, extra FROM tasks WHERE id = 'task-07'").get()).toEqual({
+    created_at: TASKS[7]?.createdAt,
+    extra: null,
+  })
+  db.close()
+})
+
 test('an item without an id directly behind a place that cannot be read is set aside, and stays so', async () => {
   using scratch = makeScratch()
   const path = scratch.path('m.sqlite')

@@ -8,7 +8,7 @@ import type { KnownTask } from '../../mirror/tables/tasks.ts'
 import { type Detail, readDetail } from '../../service/decode/wire.ts'
 import type { Task } from '../../task.ts'
 import { type AccountSigns, isOther } from '../identity.ts'
-import { anotherTask, isAnother, isFinal, type ListedOutcome, storedTask } from './intake.ts'
+import { anotherTask, isAnother, isBare, isFinal, type ListedOutcome, storedTask } from './intake.ts'
 import { nextHiddenCheck, nextResultCheck, openWait } from './open-checks.ts'
 import { LAGS, takeDetail } from './take-detail.ts'
 import type { ParsedAnswer, Writing } from './writing.ts'
@@ -75,7 +75,8 @@ function takeFound(
   if (item.task.id !== taskId) return setAside(writing, taskId, otherId(taskId, item.task), now)
   const known = tables.tasks.find(taskId)
   const shown = shapeTask(item.task)
-  if (isAnother(writing, known, shown)) return setAside(writing, taskId, anotherTask(shown), now)
+  if (isAnother(writing, known, shown) || isBare(writing, known, shown))
+    return setAside(writing, taskId, anotherTask(shown), now)
   if (known !== undefined && (detailReadAt.get(known.seq) ?? Number.NEGATIVE_INFINITY) > readAt) return 'older'
   return takeTask(writing, { ...step, now }, known, item.task)
 }

@@ -6,6 +6,7 @@ import { taskText } from '../../mirror/shape.ts'
 import type { OwedTable } from '../../mirror/tables/owed.ts'
 import type { SetAsideTable } from '../../mirror/tables/set-aside.ts'
 import type { KnownTask, TaskTable } from '../../mirror/tables/tasks.ts'
+import { TASK_COLUMNS } from '../../task/columns.ts'
 import type { JsonObject, Task, TaskRow } from '../../task.ts'
 import { isOther } from '../identity.ts'
 
@@ -62,12 +63,27 @@ export function isAnother({ tables, rules }: Intake, known: KnownTask | undefine
   return isOther(tables.tasks.identity(known.seq), shown)
 }
 
+/**
+ * Whether a look-up shows nothing of a task but its id, as of one that is gone (`{"id": ..., "deleted": true}`), where
+ * the mirror holds more: that is none of the task's states.
+ */
+export function isBare({ tables, rules }: Intake, known: KnownTask | undefined, shown: TaskRow): boolean {
+  if (known === undefined || rules.acceptOthers) return false
+  return !hasFields(shown) && hasFields(tables.tasks.read(known.seq))
+}
+
+function hasFields(row: TaskRow): boolean {
+  return TASK_COLUMNS.some((name) => name !== 'id' && name !== 'extra' && row[name] !== null)
+}
+
 /** What is set aside of such an answer: once, however often that task changes. */
 export function anotherTask(shown: TaskRow) {
   return {
     taskId: shown.id,
     reason: 'other-identity',
-    message: `The service shows the id ${shown.id} with another createdAt or userId than the mirror's task has`,
+    message: hasFields(shown)
+      ? `The service shows the id ${shown.id} with another createdAt or userId than the mirror's task has`
+      : `The service shows the id ${shown.id} and no more of the task`,
     raw: taskText(shown),
     identity: `${shown.id}\n${shown.created_at}\n${shown.user_id}`,
   }
