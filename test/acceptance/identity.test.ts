@@ -137,6 +137,17 @@ test.concurrent('no walk over the list of the account before is resumed once ano
   expect(stage.value('SELECT count(*) FROM live_tasks')).toBe(other.account.listed)
 })
 
+test.concurrent('an account that was accepted for one id is read as a whole by the next run, with no head walk first', async () => {
+  await using stage = await makeStage({ tasks: 90, openFraction: 0 })
+  expect((await stage.sync()).code).toBe(0)
+  await using other = await replaceAccount(stage, { seed: 99, idSeed: 99, tasks: 130, openFraction: 0 })
+  expect((await stage.runHere(['backfill', '--id', other.account.idAt(0), '--rebind'])).code).toBe(0)
+  expect(await stage.sync()).toMatchObject({
+    code: 0,
+    summary: { verdict: 'complete', deleted: 90, plan: ['full', 'open', 'deletions', 'details'] },
+  })
+})
+
 describe.concurrent('single ids that were given to other tasks', () => {
   const changed = (text: string, more: object) => JSON.stringify({ ...JSON.parse(text), ...more })
 
