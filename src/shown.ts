@@ -14,7 +14,7 @@ export function printable(text: string): string {
 /** `text` with what may be user and password in each URL masked, as in `s3://KEY:SECRET@bucket`; for messages and the log. */
 export function withoutPasswords(text: string): string {
   return text.replace(/\S+/g, (word) => {
-    const from = word.search(/:\/\/|(?<=\bs3):/i)
+    const from = word.search(/(?<!\bfile):\/\/|(?<=\bs3):/i)
     const to = word.lastIndexOf('@')
     return from < 0 || to < from ? word : `${word.slice(0, from)}://[masked]${word.slice(to)}`
   })

@@ -41,6 +41,7 @@ test.each([
   ['"s3://KEY:SEC/RET@bucket/x" is not one', '"s3://[masked]@bucket/x" is not one'],
   ['S3:KEY:SECRET@bucket', 'S3://[masked]@bucket'],
   ['of http://a/ and https://me:p@ss@host/x.', 'of http://a/ and https://[masked]@host/x.'],
+  ['at (file:///app/node_modules/@aws-sdk/a.js:1)', 'at (file:///app/node_modules/@aws-sdk/a.js:1)'],
   ['me@example.com, 10:30@noon and s3://bucket/x', 'me@example.com, 10:30@noon and s3://bucket/x'],
 ])('of %s the password is masked, and nothing else', (text, shown) => {
   expect(withoutPasswords(text)).toBe(shown)

@@ -1,4 +1,5 @@
 // The result of one check of `doctor`. Pure.
+import { withoutPasswords } from '../shown.ts'
 
 export type CheckName =
   | 'node'
@@ -29,13 +30,14 @@ export interface Check {
 /** Longest `found`, in characters. `todo` may hold a command, so it is never cut. */
 const LONGEST = 400
 
-/** Text from others may hold line breaks, with which it could pass for another check. */
-const withoutBreaks = (text: string): string => text.replace(/[\s\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim()
+/** Text from others may hold line breaks, with which it could pass for another check, and passwords. */
+const shownText = (text: string): string =>
+  withoutPasswords(text.replace(/[\s\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim())
 
 function check(name: CheckName, state: Check['state'], found: string, todo: string | null): Check {
-  const seen = withoutBreaks(found)
+  const seen = shownText(found)
   const short = seen.length > LONGEST ? `${seen.slice(0, LONGEST - 1)}…` : seen
-  return { name, state, found: short, todo: todo === null ? null : withoutBreaks(todo) }
+  return { name, state, found: short, todo: todo === null ? null : shownText(todo) }
 }
 
 export const ok = (name: CheckName, found: string): Check => check(name, 'ok', found, null)

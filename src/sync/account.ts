@@ -77,7 +77,7 @@ function isMass({ request, opened, config }: Run): boolean {
 function otherAccount({ known, others }: AccountSigns, areGone: boolean): MirrorError {
   const nothing = areGone
     ? 'The service shows none of the tasks of this mirror, and knows none of some that were asked for by id: it may be another account'
-    : 'The API key is another one, and its account shares no task with this mirror'
+    : 'The API key is another one, and its list showed no task of this mirror, neither where it begins nor further down'
   const what =
     known === 0
       ? nothing

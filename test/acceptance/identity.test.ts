@@ -122,6 +122,32 @@ test.concurrent('an account that is accepted takes the place of the one before a
   expect(stage.value('SELECT count(*) FROM live_tasks')).toBe(third.account.listed)
 })
 
+test.concurrent('no walk over the list of the account before is resumed once another one was accepted', async () => {
+  await using stage = await makeStage({ window: WINDOW, tasks: 4 * WINDOW, openFraction: 0 })
+  stage.simulator.setFaults(({ skip }) => ((skip ?? 0) > WINDOW ? { hang: true } : null))
+  let seconds = 1
+  do {
+    expect((await stage.sync('--max-duration', `${seconds}s`)).code).toBe(4)
+    seconds *= 2
+    // A slow machine has not come there.
+  } while (stage.rows('SELECT 1 FROM walks WHERE windows > 0').length === 0)
+  await using other = await replaceAccount(stage, { seed: 99, idSeed: 99, tasks: 130, openFraction: 0 })
+  expect((await stage.runHere(['backfill', '--id', other.account.idAt(0), '--rebind'])).code).toBe(0)
+  expect(await stage.sync('--allow-mass-delete')).toMatchObject({ code: 0, summary: { verdict: 'complete' } })
+  expect(stage.value('SELECT count(*) FROM live_tasks')).toBe(other.account.listed)
+})
+
+test.concurrent('an account that was accepted for one id is read as a whole by the next run, with no head walk first', async () => {
+  await using stage = await makeStage({ tasks: 90, openFraction: 0 })
+  expect((await stage.sync()).code).toBe(0)
+  await using other = await replaceAccount(stage, { seed: 99, idSeed: 99, tasks: 130, openFraction: 0 })
+  expect((await stage.runHere(['backfill', '--id', other.account.idAt(0), '--rebind'])).code).toBe(0)
+  expect(await stage.sync()).toMatchObject({
+    code: 0,
+    summary: { verdict: 'complete', deleted: 90, plan: ['full', 'open', 'deletions', 'details'] },
+  })
+})
+
 describe.concurrent('single ids that were given to other tasks', () => {
   const changed = (text: string, more: object) => JSON.stringify({ ...JSON.parse(text), ...more })
 

@@ -1,6 +1,6 @@
 // The decisions of `doctor`, case by case.
 import { describe, expect, test } from 'vitest'
-import type { Check } from '../../src/doctor/check.ts'
+import { type Check, wrongBy } from '../../src/doctor/check.ts'
 import { habitOf, lastRunCheck, scheduleCheck, verdictCheck } from '../../src/doctor/history-checks.ts'
 import {
   diskCheck,
@@ -193,6 +193,15 @@ describe('the service and the key', () => {
     const { found } = serviceCheck('https://a.example', reached({ list: said, get: null }))
     expect(found).not.toMatch(/[\n\u2028\u0085]/)
     expect(found.length).toBeLessThanOrEqual(400)
+  })
+
+  test('a password in a URL is not shown, neither in what was found nor in what to do', () => {
+    const path = 'https://me:sEcrEt@host/x'
+    const named = new MirrorError('config-invalid', `${path} cannot be read`, { hint: `Check ${path}.` })
+    expect(wrongBy('configuration', named)).toMatchObject({
+      found: 'https://[masked]@host/x cannot be read',
+      todo: 'Check https://[masked]@host/x.',
+    })
   })
 })
 

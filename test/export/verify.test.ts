@@ -64,6 +64,26 @@ test('a snapshot that --keep removes during the check is no damage', async () =>
   expect(await checking).toMatchObject({ ok: true, problems: [], snapshots: [{ snapshotId: first.snapshotId }, {}] })
 })
 
+test.each([1, 2, 3])('nor is one that is gone after the folder was listed %d times', async (times) => {
+  const mirror = makeMirror(...ROWS)
+  const [first, second] = [await publishing(mirror), await publishing(mirror)]
+  const { readdir } = promises
+  let left = times
+  const listing = vi.spyOn(promises, 'readdir').mockImplementation((async (...args: Parameters<typeof readdir>) => {
+    const names = await readdir(...args)
+    left -= 1
+    if (left === 0) renameSync(first.path, draftPath(first.path))
+    return names
+  }) as typeof readdir)
+  syncBuiltinESMExports()
+  onTestFinished(() => {
+    listing.mockRestore()
+    syncBuiltinESMExports()
+  })
+  const { problems, snapshots } = await verifying(mirror)
+  expect({ problems, last: snapshots.at(-1)?.snapshotId }).toEqual({ problems: [], last: second.snapshotId })
+})
+
 test.each<[string, Partial<ExportOptions>]>([
   ['Parquet by month', { partitionBy: 'month' }],
   ['Parquet of parquetjs-lite', { engine: 'parquetjs-lite', rowsPerFile: 20 }],

@@ -54,6 +54,13 @@ test('a mirror with a second name is read, and not written to: by each name it w
   openWriter(path, OPTIONS).close()
 })
 
+test('where the name of a mirror leads in a ring, a snapshot is not recorded, in words', async () => {
+  using scratch = makeScratch()
+  symlinkSync(scratch.path('b.sqlite'), scratch.path('a.sqlite'))
+  symlinkSync(scratch.path('a.sqlite'), scratch.path('b.sqlite'))
+  await expect(forgetSnapshot(scratch.path('a.sqlite'), 'none', 0)).rejects.toMatchObject({ code: 'mirror-unreadable' })
+})
+
 test('a pipe in the place of the holder keeps nobody waiting', () => {
   using scratch = makeScratch()
   const path = scratch.path('m.sqlite')

@@ -65,3 +65,12 @@ test('which live rows stand side by side is told whatever tombstones there are, 
     expect(steps.filter(({ apart, told }) => apart !== told)).toEqual([])
   }
 })
+
+test('a row without createdAt stands beside no other', () => {
+  const { db, live } = makeRows(400, 1)
+  const undated = db.prepare('SELECT seq FROM tasks WHERE created_at IS NULL AND deleted_at IS NULL').pluck().all()
+  const oldest = db.prepare('SELECT seq FROM tasks WHERE id = ?').pluck().get(live[0]?.id)
+  const places = placesOf(db, [...(undated as number[]), oldest as number]).sort((a, b) => a - b)
+  expect(places.length).toBeGreaterThan(2)
+  expect(places.slice(1).map((place, nth) => place - (places[nth] as number))).toEqual(places.slice(1).map(() => 2))
+})

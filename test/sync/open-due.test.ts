@@ -101,3 +101,20 @@ test('a walk that shows one that was asked for before is a check; one that was n
   expect(fifth.due()).not.toContain('month')
   fifth.session.close()
 })
+
+test('where the list does not show a task whole, nothing is known of its place', () => {
+  using scratch = makeScratch()
+  const { session, list } = open(scratch.path('mirror.sqlite'), NOW)
+  list(...AGES)
+  const item = { id: 'hour', systemStatus: 'PENDING', createdAt: NOW - HOUR, data: { url: 'u' }, accuracy: 1 }
+  const { handle } = session.parseDetail(Buffer.from(JSON.stringify({ statusCode: 200, body: { item } })))
+  session.takeDetails([{ kind: 'found', taskId: 'hour', handle, readAt: NOW }], NOW)
+  expect([...session.openDistances(['month', 'unknown', 'fresh', 'hour', 'day'], 100)]).toEqual([
+    0,
+    Number.NaN,
+    3,
+    Number.NaN,
+    1,
+  ])
+  session.close()
+})

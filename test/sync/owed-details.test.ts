@@ -11,8 +11,8 @@ const DAY = 86_400_000
 const NOW = 20_000 * DAY
 const ID = (at: number) => `t${String(at).padStart(3, '0')}`
 
-/** A real mirror in which `count` listed tasks owe their details; `isAnswered` says whether a look-up is. */
-function makeRun(path: string, count: number, isAnswered: (id: string) => boolean) {
+/** A real mirror in which `count` listed tasks owe their details; `isAnswered` says whether a look-up is, in `tookMs`. */
+function makeRun(path: string, count: number, isAnswered: (id: string) => boolean, tookMs = 1) {
   const session = openRun(path, NOW, { asksDetails: true })
   const items = Array.from({ length: count }, (_, at) => ({ id: ID(at), systemStatus: 'DONE', createdAt: NOW - at }))
   session.hold(1, prepareWindow(Buffer.from(JSON.stringify({ body: { items } })), new Set(['DONE'])), null)
@@ -32,7 +32,7 @@ function makeRun(path: string, count: number, isAnswered: (id: string) => boolea
     service: {
       traffic: () => ({ requests: 0, inFlight: 0 }),
       async get(id: string) {
-        clock += 1
+        clock += tookMs
         asked.push(id)
         if (!isAnswered(id)) return { kind: 'failed', reason: 'timeout', httpStatus: null, message: 'late' }
         const item = { ...items[Number(id.slice(1))], data: {}, result: { body: 1 } }
@@ -65,6 +65,15 @@ test('all that is owed is asked for, a round at a time, and what fails once only
   expect(Math.max(...held)).toBe(30)
   expect([...asked].sort()).toEqual(Array.from({ length: 100 }, (_, at) => ID(at)))
   expect(session.owedCount('detail')).toBe(10)
+  session.close()
+})
+
+test('what fails once is asked for once, also where the run goes on for longer than the clocks may differ', async () => {
+  using scratch = makeScratch()
+  const isAnswered = (id: string) => !id.endsWith('7')
+  const { run, session, asked } = makeRun(scratch.path('m.sqlite'), 100, isAnswered, 10_000)
+  await askOwedDetails(run, 30)
+  expect([...asked].sort()).toEqual(Array.from({ length: 100 }, (_, at) => ID(at)))
   session.close()
 })
 

@@ -151,7 +151,7 @@ async function checkManifest(store: Store, snapshotId: string, problems: Snapsho
     const found = await readManifest(store, snapshotId)
     if (found === null) {
       if (!(await store.snapshotIds()).includes(snapshotId)) return null
-      fault('There is no manifest: it is still being written, or its export died')
+      fault('There is no manifest: it is being written or removed, or its export died')
       return null
     }
     file = basename(found.name)

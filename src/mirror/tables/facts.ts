@@ -34,7 +34,7 @@ export interface Facts {
   }[]
   /** While the list is empty or much shorter than `total_proven`: how many items it held at least; else absent. */
   shrunk_to?: number
-  /** The most items that an answer held, where some held less than was asked for and was there, until a full walk sees none. */
+  /** The most items that an answer held, where some were cut: a complete full walk in which none was forgets it. */
   page_cap?: number
   /** Mean size of a listed item, bytes; that of the first window until a full walk has been complete. */
   item_bytes?: number

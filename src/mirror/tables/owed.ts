@@ -11,10 +11,11 @@ interface Owed {
   seq: number
 }
 
-/** Those that were not asked for since `since`, epoch ms; `most` of them. */
+/** `most` of those that were not asked for since `since`, epoch ms; `now`: the clock, which dates no check later. */
 export interface OwedPart {
-  since?: number
-  most?: number
+  since: number
+  now: number
+  most: number
 }
 
 /** An open task that is due. */
@@ -180,8 +181,9 @@ export class OwedTable {
   }
 
   /** Rows that are due by `by`, the oldest check first. */
-  due(reason: OwedReason, by: number, { since = Number.MAX_SAFE_INTEGER, most = -1 }: OwedPart = {}): Iterable<Owed> {
-    const latest = latestKnown(Math.min(by, since), this.#settleMs)
+  due(reason: OwedReason, by: number, part?: OwedPart): Iterable<Owed> {
+    const { since, now, most } = part ?? { since: Number.MAX_SAFE_INTEGER, now: by, most: -1 }
+    const latest = latestKnown(now, this.#settleMs)
     return this.#sql.due.iterate({ reason, by, since, latest, most }) as Iterable<Owed>
   }
 

@@ -80,10 +80,8 @@ export function placeTable(db: Db) {
  * Unlike `indexes` it is exact where a tombstone has the createdAt of a row, and reads no tombstones elsewhere.
  */
 export function placesOf(db: Db, seqs: readonly number[]): number[] {
-  // A row without createdAt stands beside no other.
-  const find = db.prepare(
-    `SELECT id, coalesce(created_at, ${Number.MIN_SAFE_INTEGER}) AS createdAt FROM tasks WHERE seq = ?`,
-  )
+  const never = Number.MIN_SAFE_INTEGER
+  const find = db.prepare(`SELECT id, coalesce(created_at, ${never}) AS createdAt FROM tasks WHERE seq = ?`)
   const between = db
     .prepare(
       `SELECT count(*) FROM (SELECT 1 FROM tasks WHERE (created_at, id) > (?, ?) AND (created_at, id) <= (?, ?)
@@ -95,7 +93,9 @@ export function placesOf(db: Db, seqs: readonly number[]): number[] {
   let place = 0
   rows.forEach(({ id, createdAt, index }, nth) => {
     const last = rows[nth - 1]
-    if (last !== undefined) place += between.get(last.createdAt, last.id, createdAt, id) as number
+    // A row without createdAt stands beside no other.
+    if (last?.createdAt === never) place += 2
+    else if (last !== undefined) place += between.get(last.createdAt, last.id, createdAt, id) as number
     places[index] = place
   })
   return places

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isMirrorError } from '../../errors.ts'
 import { connect, type Db, lend } from '../connect.ts'
-import { explain, storedJson } from '../explain.ts'
+import { explain, explaining, storedJson } from '../explain.ts'
 import { refuseSecondName } from '../mounts.ts'
 import { withReader } from '../open.ts'
 import { checkSchema } from '../schema.ts'
@@ -94,7 +94,7 @@ export function forgetSnapshot(dbPath: string, id: string, busyTimeoutMs: number
 }
 
 async function writing(dbPath: string, busyTimeoutMs: number, write: (db: Db) => void): Promise<void> {
-  refuseSecondName(dbPath)
+  explaining(dbPath, () => refuseSecondName(dbPath))
   for (let waitedMs = 0; ; waitedMs += 2 * PAUSE_MS) {
     try {
       lend(connect(dbPath, { fileMustExist: true, timeout: PAUSE_MS }), (db) => {

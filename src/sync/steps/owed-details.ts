@@ -22,7 +22,7 @@ export async function askOwedDetails(run: Run, round = ROUND): Promise<string[]>
   const absent: string[] = []
   const unsettled: string[] = []
   for (let asked = 0, isMore = true; isMore && asked < all; ) {
-    const ids = await writer.due('detail', dueBy(run), { since, most: round })
+    const ids = await writer.due('detail', dueBy(run), { since, now: now(), most: round })
     // The last of them: what is not due yet is not counted any more.
     if (ids.length < round) tell(0, asked + ids.length)
     const answered = await askForAll(run, { ids, reason: 'detail' }, tell)

@@ -27,7 +27,7 @@ export interface Opened {
 
 /** `now`: when the run began, epoch ms; `settleMs`: see `WritingOptions`. */
 export function runIntake(writing: Writing, { now: begun, settleMs }: { now: number; settleMs: number }) {
-  const { db, runId, runs, walks, commit, earlierMoment } = writing
+  const { db, runId, runs, walks, evidence, commit, earlierMoment } = writing
   const { tasks, owed } = writing.tables
 
   return {
@@ -46,7 +46,13 @@ export function runIntake(writing: Writing, { now: begun, settleMs }: { now: num
     },
 
     setFacts(facts: Facts, now: number): void {
-      commit(() => writeFacts(db, facts, now))
+      commit(() => {
+        writeFacts(db, facts, now)
+        if (facts.base_url === undefined || !writing.rules.acceptOthers) return
+        // Bound to what may be another account: no walk over the list of the one before proves anything, or is resumed.
+        evidence.disown()
+        evidence.forget(null)
+      })
       writing.renewRules()
     },
 
@@ -106,8 +112,6 @@ export function walkIntake(writing: Writing) {
           { runId, kind, rangeSince: range.since, rangeUntil: range.until, maxSeqAtStart: tasks.highestSeq() },
           now,
         )
-        // Tasks of another account may replace the mirror's.
-        if (writing.rules.acceptOthers) evidence.disown()
         // Only a full walk is ever resumed, and only the latest.
         evidence.forget(kind === 'full' ? walkId : (walks.interrupted()?.id ?? null))
         writing.mend()
