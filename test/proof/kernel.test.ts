@@ -117,6 +117,16 @@ test.each<[string, (reader: Reader) => void]>([
   expect(reader.kernel.missing()).toBe('the end of the list was shown')
 })
 
+test('of two answers that bring nothing, of which one is a mistake, the other may be as old as the earlier question', () => {
+  const reader = new Reader('c9 a8 b7')
+  reader.join(0, 2)
+  // From before c came in.
+  reader.tell(2, 2, [], 0)
+  reader.tell(2, 2, [])
+  reader.look(0, 2)
+  expect(reader.kernel.missing()).toBe('the end of the list was shown')
+})
+
 test('what an empty answer said is forgotten where a larger one comes: so many items in a row may be hidden', () => {
   const reader = new Reader('a9 b8 c7')
   reader.join(0, 1)
@@ -654,6 +664,20 @@ test('what fails where more is given than was asked for may hold a task that can
   expect(reader.kernel.missing()).toBe('the end of the list was shown')
 })
 
+test('a run begins behind what cannot be read only by an answer that begins there', () => {
+  const reader = new Reader('a9! b8 c8 d8 e7')
+  reader.look(0, 1)
+  const run = reader.look(1, 2)
+  reader.list = ['a9!', 'd8', 'c8', 'e7']
+  reader.look(0, 1)
+  const last = reader.look(3, 2)
+  reader.take(run, 'bc')
+  reader.look(0, 1)
+  reader.look(2, 2)
+  reader.take(last, 'e')
+  expect(reader.kernel.missing()).toBe('the run of equal createdAt that is owed has been counted')
+})
+
 test('what fails so is no end of a run that is counted either', () => {
   const reader = new Reader('a5 b5 c5 d4!')
   const tell = (skip: number) => reader.tell(skip, 1, reader.list.slice(skip, skip + 2))
@@ -769,6 +793,29 @@ test('the last item further down before it was at its place is none that is give
   reader.tell(2, 1, ['f7'], 0)
   reader.list.unshift('n9')
   reader.look(1, 1)
+  expect(reader.kernel.missing()).toBe('the end of the list was shown')
+})
+
+test('the last item ever further up is none that is given again', () => {
+  const reader = new Reader('a9 b8 c7 d6')
+  reader.join(0, 3)
+  for (const skip of [2, 1, 0]) {
+    reader.look(skip, 1)
+    reader.list.shift()
+  }
+  expect(reader.kernel.missing()).toBe('the end of the list was shown')
+})
+
+test('where the last item was given too far down says nothing of the last item of a later window', () => {
+  const reader = new Reader('a9 b8 c7')
+  reader.join(0, 1)
+  reader.look(0, 1)
+  reader.list.unshift('v9', 'w9', 'x9')
+  reader.look(3, 1)
+  reader.list.splice(0, 3)
+  reader.join(0, 2)
+  reader.list.unshift('z9')
+  reader.look(2, 1)
   expect(reader.kernel.missing()).toBe('the end of the list was shown')
 })
 
