@@ -11,7 +11,7 @@ export function printable(text: string): string {
   return text.replace(HIDDEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** `text` with what may be user and password in each URL masked, as in `s3://KEY:SECRET@bucket`; for messages and the log. */
+/** `text`, a message, with what may be user and password of a URL masked, as in `s3://KEY:SECRET@bucket`. */
 export function withoutPasswords(text: string): string {
   return text.replace(/\S+/g, (word) => {
     const from = word.search(/(?<!\bfile):\/\/|(?<=\bs3):/i)

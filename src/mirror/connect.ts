@@ -9,8 +9,8 @@ export type Db = Database.Database
 /**
  * A connection that trusts nothing in the file: no function with side effects is called from its schema, sizes of cells
  * are checked. Foreign keys, which only tables of users have, decide nothing: better-sqlite3 would check them. It opens
- * every connection with SQLITE_DBCONFIG_DEFENSIVE. Throws `mirror-foreign` where a link or pipe stands in the place of a
- * file of SQLite's, and `usage-invalid` for a name that better-sqlite3 would open another file for.
+ * every connection with SQLITE_DBCONFIG_DEFENSIVE. Throws `mirror-foreign` where a link or pipe stands in the place of
+ * a file of SQLite's, and `usage-invalid` for a name that better-sqlite3 would open another file for.
  */
 export function connect(path: string, options: Database.Options): Db {
   const whole = resolve(path)

@@ -1,5 +1,5 @@
-// Tells whether a file is a mirror before SQLite opens it: a file of another program is not even locked. Loads no SQLite:
-// threads that only start others need none.
+// Tells whether a file is a mirror before SQLite opens it: a file of another program is not even locked. Loads no
+// SQLite: threads that only start others need none.
 import { existsSync, openSync, readSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads'

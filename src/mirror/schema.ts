@@ -1,5 +1,5 @@
-// Brings a mirror to this program's schema, forward only; refuses one of a newer program, or one whose objects are not as
-// the migrations make them: others may plant triggers or views.
+// Brings a mirror to this program's schema, forward only; refuses one of a newer program, or one whose objects are not
+// as the migrations make them: others may plant triggers or views.
 import { readdirSync, readFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { MirrorError } from '../errors.ts'

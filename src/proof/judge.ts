@@ -134,8 +134,8 @@ export class Judge {
   }
 
   /**
-   * The state from which another process goes on: without what rests on answers that only this one knows. It cannot know
-   * which ids of a counted run are to be marked.
+   * The state from which another process goes on: without what rests on answers that only this one knows. It cannot
+   * know which ids of a counted run are to be marked.
    */
   protected resumed(): State {
     const spoiled = this.state.spoiled ?? this.#unmarked

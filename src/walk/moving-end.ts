@@ -1,4 +1,4 @@
-// How long a walk goes on trying where answers bring nothing new, or the end of the list moves whenever it is looked at.
+// How long a walk goes on trying where answers bring nothing new, or the list's end moves whenever it is looked at.
 
 /** How often to try what may have failed only because the list had just moved. */
 export const TRIES = 4

@@ -18,8 +18,8 @@ import type { Walk, WalkRequest } from './request.ts'
 import type { ItemsWindow, WindowSource } from './source.ts'
 import { acceptTied, markCounted, payOwed } from './ties.ts'
 
-// A list may have no end, so every way to go on is bounded: by `inVain` (moving-end.ts) where answers bring nothing new,
-// by `requestsLeft` (ongoing-walk.ts, counts items) where they always do, and by `maxRequests` in all.
+// A list may have no end, so every way to go on is bounded: by `inVain` (moving-end.ts) where answers bring nothing
+// new, by `requestsLeft` (ongoing-walk.ts, counts items) where they always do, and by `maxRequests` in all.
 
 /** For these reasons a walk ends partial with the rest of the list unread: that is swept. */
 const SWEPT = ['no-order', 'end-keeps-moving', 'no-progress']

@@ -8,7 +8,7 @@ import type { Log } from '../../log.ts'
 import type { Progress } from '../../progress.ts'
 
 export interface Flag {
-  /** In commander's notation, such as `--max-duration <duration>`. The environment twin is derived from the long name. */
+  /** In commander's notation, such as `--max-duration <duration>`. The environment twin follows from the long name. */
   flags: string
   description: string
   /** All values the flag takes, where they are few. */

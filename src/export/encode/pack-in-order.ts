@@ -72,7 +72,7 @@ const GIVEN = 2
 const AHEAD = 8
 
 /**
- * The pieces of all key ranges in order; the first one is packed at once. Whichever thread is free takes the next range:
+ * The pieces of all key ranges in order; the first is packed at once. Whichever thread is free takes the next range:
  * this one packs by `here`, which must let messages in from time to time, and the other one, once it joins, by `there`.
  */
 export function packInOrder(keyRanges: Iterator<KeyRange, void>, here: PackKeyRange) {

@@ -1,5 +1,5 @@
-// Checks a mirror in a process of its own, which blocks no run: SQLite's own check, then every invariant, row by row, on
-// one consistent state.
+// Checks a mirror in a process of its own, which blocks no run: SQLite's own check, then every invariant, row by row,
+// on one consistent state.
 import { MirrorError } from '../../errors.ts'
 import { hostOf } from '../../host.ts'
 import { isObject } from '../../json.ts'

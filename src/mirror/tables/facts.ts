@@ -38,7 +38,7 @@ export interface Facts {
   page_cap?: number
   /** Mean size of a listed item, bytes; that of the first window until a full walk has been complete. */
   item_bytes?: number
-  /** Pages are filtered after paging: an empty answer may lie in the middle of the list. Until a full walk meets all. */
+  /** Pages are filtered after paging: an empty answer may lie amid the list. Until a full walk meets all. */
   filtered_pages?: boolean
   /**
    * Ids that stood first at a walk that met everything, in list order, so long before the last such walk that all

@@ -32,7 +32,7 @@ export function notFoundShape(answer: Answer<ParsedAnswer>): string | null {
   return answer.value.hasPayload ? null : `http 200, envelope ${answer.value.statusCode}, no item`
 }
 
-/** Whether an answer says of this very task that it is gone for good (RFC 9110, 410), however unknown ids are refused. */
+/** Whether an answer says of this very task that it is gone (RFC 9110, 410), however unknown ids are refused. */
 function isGone(answer: Answer<ParsedAnswer>): boolean {
   return answer.kind === 'refused' && worseStatus(answer.httpStatus, answer.statusCode) === 410
 }

@@ -113,7 +113,7 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
   }
 }
 
-/** The facts that a comparison changes. `at`: when it was, epoch ms; null where too little of it was answered to count. */
+/** The facts that a comparison changes. `at`: when it was, epoch ms; null where too little of it was answered. */
 export function learnedBy(
   { forms: { summary, uneven }, final, open, unfinished }: Omit<JudgedSample, 'isOver'>,
   tasks: Pick<ComparedTask, 'signs'>[],

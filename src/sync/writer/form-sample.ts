@@ -35,7 +35,7 @@ export interface ComparedTask extends SampledForms {
 const SAMPLE = 7
 const WINDOWS_PER_ITEM = 10
 const MOST_BY_CHANCE = 16
-/** Until so many tasks were compared, new or changed ones of any walk are; until one final task was, known ones, too. */
+/** Until so many tasks were compared, new or changed ones of any walk are; until one final one was, known ones too. */
 const EVIDENCE = { final: 4, open: 2 }
 /** So many are chosen of those that show less than the mirror holds, and of those that a summary replaces. */
 const DOUBTED = 3
