@@ -123,7 +123,7 @@ function bindService(run: Run, baseUrl: string, apiKey: string | null): void {
   const salt = facts.key_salt ?? randomBytes(16).toString('hex')
   const print = apiKey === null ? 'none' : fingerprint(apiKey, salt)
   const changed = facts.key_fingerprint !== undefined && facts.key_fingerprint !== print
-  // Of another account, how long its list is; and in which order, so that only a full walk shows what is new.
+  // The order and the length of another account's list are learned anew, by a full walk.
   const others: Facts = request.rebind === true ? { order: undefined, total: undefined, total_proven: undefined } : {}
   const bound = { base_url: baseUrl, key_salt: salt, key_fingerprint: print, not_before: undefined, ...others }
   run.account = accountCheck(run, { hasOtherKey: changed, onBegun: () => learn(run, bound) })
