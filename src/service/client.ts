@@ -8,7 +8,7 @@ import { AnswerJudge, isSuccess, type JudgeOptions, type ServiceRequest, type Wa
 import { AttemptFailure, finalAnswer } from './attempt-failure.ts'
 import { type ConnectionOptions, openConnections } from './connections.ts'
 import { exchange, orAborted } from './exchange.ts'
-import { type Auth, checkAuth, checkKey, credentialsFor, keySent, withoutKey } from './key.ts'
+import { type Auth, credentialsFor, keySent, withoutKey } from './key.ts'
 import { Pacing, type PacingOptions, type WaitReason } from './pacing.ts'
 import type { ResponseInfo } from './response-info.ts'
 import { backOffMs, RETRY_POLICY } from './retry-policy.ts'
@@ -42,7 +42,7 @@ export interface ClientOptions extends PacingChoices, ConnectionChoices, JudgeCh
   log?(event: 'retry' | 'no-answer', facts: ErrorFacts): void
 }
 
-/** Throws `config-invalid` for an unusable address, key or proxy. Nothing is sent before the first request. */
+/** Throws `config-invalid` for an unusable proxy. Nothing is sent before the first request. */
 export function createClient(options: ClientOptions): Service {
   return new Client(options)
 }
@@ -72,8 +72,6 @@ class Client implements Service {
     const { signal } = this.#end
     this.#options = options
     this.#address = readAddress(options.baseUrl)
-    checkAuth(options.auth)
-    if (options.apiKey !== null) checkKey(options.apiKey)
     if (options.signal.aborted) this.#onAbort()
     else options.signal.addEventListener('abort', this.#onAbort, { once: true })
     const onWait = (until: number, why: WaitReason) => options.onWait?.(until, why, this.#trouble)

@@ -7,9 +7,8 @@ import { isMirrorError, MirrorError } from '../errors.ts'
 import type { Gathering } from '../mirror/commits.ts'
 import { type Facts, LONGEST_KEPT_WAIT_MS } from '../mirror/tables/facts.ts'
 import type { RunEnd } from '../mirror/tables/runs.ts'
-import { readAddress } from '../service/address.ts'
 import type { ClientOptions } from '../service/client.ts'
-import { checkAuth, checkKey, fingerprint } from '../service/key.ts'
+import { fingerprint } from '../service/key.ts'
 import type { Service } from '../service/service.ts'
 import { moment } from '../shown.ts'
 import { toolVersion } from '../version.ts'
@@ -19,13 +18,6 @@ import { LookUpHealth } from './look-up-health.ts'
 import type { SyncRequest } from './plan.ts'
 import { runService } from './run-service.ts'
 import { startWriter, type Writer } from './writer/thread.ts'
-
-/** Throws `config-invalid` for an address or a key that no request can carry; called before the mirror is opened. */
-export function checkRequests({ config, apiKey }: RunContext): void {
-  readAddress(requireBaseUrl(config))
-  checkAuth(config.service.auth)
-  if (apiKey !== null) checkKey(apiKey)
-}
 
 /** Loading the HTTP library takes a fifth of a run that has nothing to do: done while the writer's thread starts. */
 export const loadClient = () => import('../service/client.ts')
