@@ -42,15 +42,11 @@ export interface ClientOptions extends PacingChoices, ConnectionChoices, JudgeCh
   log?(event: 'retry' | 'no-answer', facts: ErrorFacts): void
 }
 
-/** Throws `config-invalid` for an unusable proxy. Nothing is sent before the first request. */
-export function createClient(options: ClientOptions): Service {
-  return new Client(options)
-}
-
 /** A window of so few tasks may exceed `maxBytesInFlight`: a heavy task must be readable with its neighbours. */
 const FEW_TASKS = 16
 
-class Client implements Service {
+/** Nothing is sent before the first request. */
+export class Client implements Service {
   readonly #options: ClientOptions
   readonly #address: ReturnType<typeof readAddress>
   readonly #pacing: Pacing
@@ -68,6 +64,7 @@ class Client implements Service {
   /** What is wrong with the service just now; null once it answers again. */
   #trouble: string | null = null
 
+  /** Throws `config-invalid` for an unusable proxy. */
   constructor(options: ClientOptions) {
     const { signal } = this.#end
     this.#options = options

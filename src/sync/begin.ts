@@ -24,9 +24,9 @@ export const loadClient = () => import('../service/client.ts')
 
 /** `given` replaces single options of the client: another key, a listener. */
 export async function openClient(context: RunContext, given: Partial<ClientOptions> = {}): Promise<Service> {
-  const { createClient } = await loadClient()
+  const { Client } = await loadClient()
   const { config, apiKey, signal, now, random, log, progress } = context
-  return createClient({
+  return new Client({
     ...config.service,
     baseUrl: requireBaseUrl(context.config),
     apiKey,
