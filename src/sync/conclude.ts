@@ -2,6 +2,7 @@
 import prettyMilliseconds from 'pretty-ms'
 import { isApart, type Skew } from '../clock.ts'
 import { EXIT, exitCodeOf, isMirrorError, stopCodeOf, worstExitCode } from '../errors.ts'
+import type { LastFullWalk } from '../mirror/shown/history.ts'
 import type { RunCounts } from '../mirror/tables/runs.ts'
 import type { WalkRow } from '../mirror/tables/walks.ts'
 import { countText } from '../shown.ts'
@@ -22,7 +23,7 @@ export interface RunSummary extends RunCounts {
   /** Bounds of `createdAt` the run was about, epoch ms, half-open; null on a side without a bound. */
   range: { since: number | null; until: number | null }
   /** The last full walk that ended, of this run or before. */
-  lastFullWalk: { id: number; verdict: Verdict; reason: string | null; startedAt: number; finishedAt: number } | null
+  lastFullWalk: LastFullWalk | null
   order: Order | null
   requests: number
   retries: number
@@ -155,7 +156,7 @@ function verdictOf(verdicts: Verdict[]): Verdict | null {
   return verdicts.includes('partial') ? 'partial' : 'complete'
 }
 
-function summed(walk: WalkRow | null): RunSummary['lastFullWalk'] {
+function summed(walk: WalkRow | null): LastFullWalk | null {
   if (walk === null) return null
   const { id, verdict, reason, startedAt, finishedAt } = walk
   return { id, verdict: verdict as Verdict, reason, startedAt, finishedAt: finishedAt as number }

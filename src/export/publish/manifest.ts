@@ -79,18 +79,12 @@ export interface Manifest {
 }
 
 /** One publication as `latest.json` names it. */
-export interface LatestEntry {
-  snapshotId: string
+export interface LatestEntry
+  extends Pick<Manifest, 'snapshotId' | 'cut' | 'sinceSeq' | 'rows' | 'bytes' | 'publishedAt'> {
   /** Path of its manifest below the destination. */
   manifest: string
   /** Of the manifest's bytes, hex. */
   manifestSha256: string
-  cut: number
-  sinceSeq: number | null
-  rows: number
-  bytes: number
-  /** Epoch ms. */
-  publishedAt: number
   /** Absent where an earlier version published it, as `format` and `partitionBy` are. */
   filters?: RecordedFilters
   format?: Format

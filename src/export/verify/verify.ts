@@ -47,16 +47,11 @@ export interface SnapshotVerified {
   ok: boolean
   /** What was checked: a folder or a URL. */
   place: string
-  snapshots: {
-    snapshotId: string
-    kind: 'full' | 'changes'
-    cut: number
+  snapshots: (Pick<Manifest, 'snapshotId' | 'kind' | 'cut' | 'rows' | 'bytes'> & {
     files: number
-    rows: number
-    bytes: number
     /** null where rows were not compared. */
     deep: Comparison | null
-  }[]
+  })[]
   problems: SnapshotProblem[]
 }
 
