@@ -69,6 +69,7 @@ export interface Manifest {
   /** Fixed values of partitions above the destination, such as the account. */
   partitionValues: Record<string, string>
   filters: Record<string, unknown>
+  /** The names looked for, and how many values were replaced by name. */
   redacted: { names: string[]; values: Record<string, number> }
   schema: { name: string; type: ColumnKind; nullable: boolean }[]
   rows: number
