@@ -103,9 +103,13 @@ function refuseTooEarly(run: Run): void {
   })
 }
 
+/** What a run is told that has --rebind without a need for it, as far as address and key tell. */
+const ACCEPTED =
+  'This address and this key were accepted already: with --rebind (TASK_MIRROR_REBIND) a run accepts whatever account answers, and reads the whole list. Leave it out next time'
+
 /** Refuses another base URL before anything is sent; the first answers tell another account. Sets `run.account`. */
 function bindService(run: Run, baseUrl: string, apiKey: string | null): void {
-  const { facts, request } = run
+  const { facts, request, log } = run
   if (facts.base_url !== undefined && facts.base_url !== baseUrl && request.rebind !== true) {
     throw new MirrorError('other-service', `This mirror belongs to ${facts.base_url}, not to ${baseUrl}`, {
       facts: { mirror: facts.base_url, asked: baseUrl },
@@ -115,6 +119,7 @@ function bindService(run: Run, baseUrl: string, apiKey: string | null): void {
   const salt = facts.key_salt ?? randomBytes(16).toString('hex')
   const print = apiKey === null ? 'none' : fingerprint(apiKey, salt)
   const changed = facts.key_fingerprint !== undefined && facts.key_fingerprint !== print
+  if (request.rebind === true && facts.base_url === baseUrl && facts.key_fingerprint === print) log.warn({}, ACCEPTED)
   // The order and the length of another account's list are learned anew, by a full walk.
   const others: Facts = request.rebind === true ? { order: undefined, total: undefined, total_proven: undefined } : {}
   const bound = { base_url: baseUrl, key_salt: salt, key_fingerprint: print, not_before: undefined, ...others }

@@ -225,6 +225,12 @@ describe('judging', () => {
       'refuses the key',
       /^Check the key/,
     ],
+    [
+      'a prefix without its space',
+      { auth: { ...DEFAULTS.service.auth, prefix: 'Bearer' } },
+      'refuses the key',
+      /prefix \(its space included\)/,
+    ],
   ] as const)('what to do is told of %s', async (_title, options, what, hint) => {
     await using server = await rawServer([saysJson(401, {})])
     await using client = makeClient(server.url, options)
