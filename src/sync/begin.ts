@@ -7,9 +7,8 @@ import { isMirrorError, MirrorError } from '../errors.ts'
 import type { Gathering } from '../mirror/commits.ts'
 import { type Facts, LONGEST_KEPT_WAIT_MS } from '../mirror/tables/facts.ts'
 import type { RunEnd } from '../mirror/tables/runs.ts'
-import { readAddress } from '../service/address.ts'
 import type { ClientOptions } from '../service/client.ts'
-import { checkAuth, checkKey, fingerprint } from '../service/key.ts'
+import { fingerprint } from '../service/key.ts'
 import type { Service } from '../service/service.ts'
 import { moment } from '../shown.ts'
 import { toolVersion } from '../version.ts'
@@ -20,21 +19,14 @@ import type { SyncRequest } from './plan.ts'
 import { runService } from './run-service.ts'
 import { startWriter, type Writer } from './writer/thread.ts'
 
-/** Throws `config-invalid` for an address or a key that no request can carry; called before the mirror is opened. */
-export function checkRequests({ config, apiKey }: RunContext): void {
-  readAddress(requireBaseUrl(config))
-  checkAuth(config.service.auth)
-  if (apiKey !== null) checkKey(apiKey)
-}
-
 /** Loading the HTTP library takes a fifth of a run that has nothing to do: done while the writer's thread starts. */
 export const loadClient = () => import('../service/client.ts')
 
 /** `given` replaces single options of the client: another key, a listener. */
 export async function openClient(context: RunContext, given: Partial<ClientOptions> = {}): Promise<Service> {
-  const { createClient } = await loadClient()
+  const { Client } = await loadClient()
   const { config, apiKey, signal, now, random, log, progress } = context
-  return createClient({
+  return new Client({
     ...config.service,
     baseUrl: requireBaseUrl(context.config),
     apiKey,
