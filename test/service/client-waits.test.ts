@@ -94,6 +94,27 @@ test('back-off is drawn anew, and twice as long, for every retry', async () => {
   expect(clock.slept).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
 })
 
+test.each<[string, Behaviour, string, number]>([
+  ['a limit by the minute that does not say so is waited out', saysJson(429, {}), 'ok', 9],
+  ['one that tells a shorter wait is not', saysJson(429, {}, { 'retry-after': '1' }), 'failed', 7],
+  ['nor is a failure that lasts as long', saysJson(500, {}), 'failed', 7],
+])('%s', async (_, refusal, kind, requests) => {
+  const clock = skippingClock()
+  const end = clock.now() + 57_000
+  const behaviour: Behaviour = (socket, request) => (clock.now() < end ? refusal : good)(socket, request)
+  await using server = await rawServer([behaviour])
+  await using client = makeClient(server.url, { ...clock, maxRetries: 6 })
+  expect(await client.list(WINDOW, decodePage)).toMatchObject({ kind })
+  expect(server.requests).toHaveLength(requests)
+})
+
+test('who wants few retries waits for no limit', async () => {
+  await using server = await rawServer([saysJson(429, {})])
+  await using client = makeClient(server.url, { maxRetries: 6 })
+  expect(await client.list(WINDOW, decodePage, { maxRetries: 1 })).toMatchObject({ kind: 'failed' })
+  expect(server.requests).toHaveLength(2)
+})
+
 /** Turns of the event loop in which a request that is on its way comes in. */
 const TURNS = 50
 

@@ -39,7 +39,7 @@ test.each([
   [408, 'overloaded', 'overloaded'],
   [418, 'refused', 'refused'],
   [425, 'failing', 'failing'],
-  [429, 'overloaded', 'overloaded'],
+  [429, 'limited', 'limited'],
   [500, 'failing', 'failing'],
   [502, 'failing', 'failing'],
   [503, 'overloaded', 'overloaded'],
