@@ -6,12 +6,6 @@ import { MirrorError } from './errors.ts'
 /** For every connection. Set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED=0 weakens nothing. */
 export const TLS = { rejectUnauthorized: true } as const
 
-/** Where something is sent, in the parts of a parsed URL. */
-export interface Destination {
-  protocol: string
-  hostname: string
-}
-
 interface PlainHttp {
   /** What is sent there, for the message: "the API key", "what a run has done". */
   what: string
@@ -23,7 +17,7 @@ interface PlainHttp {
 }
 
 /** Throws `config-invalid` where plain http would leave this machine without permission. */
-export function refusePlainHttp({ protocol, hostname }: Destination, plain: PlainHttp): void {
+export function refusePlainHttp({ protocol, hostname }: Pick<URL, 'protocol' | 'hostname'>, plain: PlainHttp): void {
   if (protocol !== 'http:' || plain.isAllowed || isLoopback(hostname)) return
   throw new MirrorError('config-invalid', `${plain.setting}: ${plain.what} would travel unencrypted to ${hostname}`, {
     hint: `Use https, or set ${plain.allowance} where the network is trusted.`,

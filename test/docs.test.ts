@@ -82,6 +82,7 @@ test('the README names what a file can end in, for every format', () => {
 /** Flags of other programs, scripts of this project among them. */
 const OF_OTHERS: Record<string, string[]> = {
   'docs/architecture.md': ['--compare'],
+  'docs/operations.md': ['--rm', '--health-cmd'],
   'docs/tools.md': ['--with', '--db-path', '--setting'],
   'docs/scale.md': ['--packages', '--conf', '--lake', '--table', '--tombstones'],
 }

@@ -9,70 +9,17 @@ const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.ts'))
   .sort()
 
-/** The words everybody may use; they import nothing but each other. */
-const WORDS = [
-  'task.ts',
-  'task/columns.ts',
-  'task/row.ts',
-  'task/id-hash.ts',
-  'errors.ts',
-  'json.ts',
-  'clock.ts',
-  'host.ts',
-  'http-policy.ts',
-  'shown.ts',
-  'small-file.ts',
-  'trust.ts',
-  'bounded.ts',
-]
-
-/** What each folder may import beside itself and the words: folders, or single files. */
-const ALLOWED: Record<string, readonly string[]> = {
-  task: [],
-  // What snapshots there can be is told in one place.
-  config: ['export/formats.ts', 'export/encode/compression.ts'],
-  service: ['config'],
-  proof: [],
-  threads: [],
-  walk: ['proof', 'service', 'config'],
-  mirror: ['proof', 'threads'],
-  export: ['mirror', 'threads'],
-  simulator: [],
-  sync: ['config', 'service', 'proof', 'walk', 'mirror', 'threads', 'log.ts', 'progress.ts', 'version.ts'],
-  report: ['mirror', 'notify'],
-  notify: ['config', 'mirror', 'export', 'sync', 'log.ts', 'version.ts'],
-  schedule: [
-    'config',
-    'mirror',
-    'export',
-    'sync',
-    'notify',
-    'report',
-    'threads',
-    'log.ts',
-    'progress.ts',
-    'version.ts',
-  ],
-  doctor: ['config', 'mirror', 'sync', 'schedule'],
-  commands: [
-    ...['config', 'mirror', 'export', 'simulator', 'sync', 'notify', 'report', 'schedule', 'doctor', 'threads'],
-    ...['log.ts', 'progress.ts', 'version.ts', 'flags.ts'],
-  ],
-}
-
-/** Files at the root that are no words: the frame around the commands. */
-const FRAME = [
-  'cli.ts',
-  'program.ts',
-  'context.ts',
-  'failure.ts',
-  'flags.ts',
-  'help.ts',
-  'log.ts',
-  'progress.ts',
-  'terminal.ts',
-  'version.ts',
-]
+/** The rows of the map: places, and what they import, each a folder, a file, "each other", "everything" or "nothing". */
+const MAP = readFileSync(new URL('../docs/architecture.md', import.meta.url), 'utf8')
+  .split(/^## /m)[1]!
+  .split('\n')
+  .filter((line) => line.startsWith('| `'))
+  .map((line) => {
+    const [, places, , imports] = line.split('|').map((cell) => cell.trim())
+    const named = (cell: string) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name!.replace(/\/$/, ''))
+    return { places: named(places!), kind: imports!, imports: named(imports!) }
+  })
+const WORDS = MAP.filter(({ kind }) => kind === 'each other').flatMap(({ places }) => places)
 
 function importsOf(file: string): string[] {
   const text = readFileSync(join(SRC, file), 'utf8')
@@ -80,31 +27,32 @@ function importsOf(file: string): string[] {
   return [...found].map(([, target]) => normalize(join(dirname(file), target!)))
 }
 
-const folderOf = (file: string) => (file.includes('/') ? file.slice(0, file.indexOf('/')) : '')
 /** A folder, or the name of a file at the root. */
-const placeOf = (file: string) => folderOf(file) || file
+const placeOf = (file: string) => file.split('/')[0]!
 
-test('every file stands in a folder of the table or belongs to the words or the frame', () => {
-  const strays = files.filter((file) => !(placeOf(file) in ALLOWED) && !WORDS.includes(file) && !FRAME.includes(file))
-  expect(strays).toEqual([])
-})
-
-test('every import is allowed by the table', () => {
+test('docs/architecture.md says what each place imports, no more and no less', () => {
+  const table = MAP.flatMap(({ places, kind, imports }) => places.map((place) => [place, kind, imports] as const))
   const offences: string[] = []
-  for (const file of files) {
-    const folder = folderOf(file)
-    for (const target of importsOf(file)) {
-      if (WORDS.includes(target)) continue
-      const place = placeOf(target)
-      const isAllowed = WORDS.includes(file)
-        ? false
-        : folder === '' ||
-          place === folder ||
-          [place, target].some((allowed) => (ALLOWED[folder] ?? []).includes(allowed))
-      if (!isAllowed) offences.push(`${file} -> ${target}`)
-    }
+  const unused: string[] = []
+  for (const [place, kind, imports] of table) {
+    if (kind === 'everything') continue
+    const isWord = WORDS.includes(place)
+    const outside = files
+      .filter((file) => placeOf(file) === place)
+      .flatMap((file) => importsOf(file).map((target) => ({ file, target, of: placeOf(target) })))
+      .filter(({ of }) => of !== place && !WORDS.includes(of))
+    const isNamed = ({ target, of }: { target: string; of: string }) =>
+      !isWord && (imports.includes(of) || imports.includes(target))
+    offences.push(...outside.filter((one) => !isNamed(one)).map(({ file, target }) => `${file} -> ${target}`))
+    unused.push(
+      ...imports
+        .filter((name) => !outside.some(({ of, target }) => name === of || name === target))
+        .map((name) => `${place}: ${name}`),
+    )
   }
-  expect(offences).toEqual([])
+  expect(offences, 'say it in the table, or import something else').toEqual([])
+  expect(unused, 'take it out of the table').toEqual([])
+  expect(table.length).toBeGreaterThan(30)
 })
 
 test('no folder holds more files than can be looked through: beyond that it gets rooms', () => {

@@ -3,11 +3,7 @@ import { EXIT, MirrorError } from '../errors.ts'
 import type { CommandSpec } from './shared/command.ts'
 import { refuseNoFile } from './shared/values.ts'
 
-interface CopyFlags {
-  out?: string
-}
-
-export const copy: CommandSpec<CopyFlags> = {
+export const copy: CommandSpec<{ out?: string }> = {
   name: 'copy',
   summary: 'publish a copy of the mirror as one SQLite file, for readers elsewhere',
   examples: ['task-mirror copy --out tasks.sqlite', 'task-mirror copy --out /srv/datasette/tasks.sqlite'],

@@ -2,11 +2,7 @@
 import { EXIT } from '../errors.ts'
 import type { CommandSpec } from './shared/command.ts'
 
-interface DatasetteFlags {
-  name?: string
-}
-
-export const datasetteConfig: CommandSpec<DatasetteFlags> = {
+export const datasetteConfig: CommandSpec<{ name?: string }> = {
   name: 'datasette-config',
   summary: 'print a datasette.yaml: titles, descriptions of columns, facets and canned queries',
   examples: ['task-mirror datasette-config > datasette.yaml', 'task-mirror datasette-config --name tasks'],

@@ -2,11 +2,7 @@
 import { MirrorError } from '../errors.ts'
 import type { CommandSpec } from './shared/command.ts'
 
-interface DemoFlags {
-  out?: string
-}
-
-export const demo: CommandSpec<DemoFlags> = {
+export const demo: CommandSpec<{ out?: string }> = {
   name: 'demo',
   summary: 'show the whole job on a simulated account: sync, changes, sync, export, queries',
   examples: ['task-mirror demo', 'task-mirror demo --out /tmp/task-mirror-demo'],

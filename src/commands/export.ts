@@ -11,7 +11,7 @@ import {
   type Switches,
   titlesOf,
 } from '../export/formats.ts'
-import type { ExportOptions, ExportResult, PlainExportOptions } from '../export/options.ts'
+import type { ExportResult, PlainExportOptions } from '../export/options.ts'
 import { OTHER_ENDINGS, USUAL_ENDINGS } from '../export/publish/target.ts'
 import { INVALID_JSON } from '../export/read/invalid-json.ts'
 import type { PartitionBy } from '../export/read/partition.ts'
@@ -156,11 +156,8 @@ export const exporting: CommandSpec<ExportFlags> = {
   },
 }
 
-type Destination = Pick<ExportOptions, 'out' | 'format' | 'compression' | 'keep'> &
-  Pick<ExportOptions, 'engine' | 'partitionBy' | 'rowsPerFile' | 'partitionValues'>
-
 /** Place and form of the output as the flags name them; without --out, the usual dataset. */
-function destinationOf(usual: PlainExportOptions, flags: ExportFlags): Destination {
+function destinationOf(usual: PlainExportOptions, flags: ExportFlags) {
   const { engine, partitionBy, rowsPerFile, partitionValue } = flags
   const asked = { engine, partitionBy, rowsPerFile, partitionValues: partitionValue && partitionValues(partitionValue) }
   if (flags.out !== undefined) {

@@ -2,12 +2,7 @@
 import { EXIT, MirrorError } from '../errors.ts'
 import type { CommandSpec } from './shared/command.ts'
 
-interface GetFlags {
-  refresh?: true
-  withMeta?: true
-}
-
-export const get: CommandSpec<GetFlags> = {
+export const get: CommandSpec<{ refresh?: true; withMeta?: true }> = {
   name: 'get',
   argument: { name: '<id>', description: 'id of the task' },
   summary: 'print one task from the mirror',

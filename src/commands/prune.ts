@@ -3,12 +3,7 @@ import { parsePast } from '../config/duration.ts'
 import { EXIT, MirrorError } from '../errors.ts'
 import type { CommandSpec } from './shared/command.ts'
 
-interface PruneFlags {
-  deletedBefore?: number
-  dryRun?: true
-}
-
-export const prune: CommandSpec<PruneFlags> = {
+export const prune: CommandSpec<{ deletedBefore?: number; dryRun?: true }> = {
   name: 'prune',
   summary: 'remove request and result of tasks deleted long ago; nothing else ever leaves the mirror',
   examples: ['task-mirror prune --deleted-before 90d --dry-run', 'task-mirror prune --deleted-before 2026-01-01'],

@@ -3,15 +3,9 @@ import { EXIT } from '../errors.ts'
 import type { CommandContext, CommandSpec } from './shared/command.ts'
 import { atLeastOne } from './shared/values.ts'
 
-interface RejectedFlags {
-  replay?: true
-  raw?: true
-  limit?: number
-}
-
 const SHOWN = 50
 
-export const rejected: CommandSpec<RejectedFlags> = {
+export const rejected: CommandSpec<{ replay?: true; raw?: true; limit?: number }> = {
   name: 'rejected',
   summary: 'list items that were set aside, or try to take them in again',
   examples: ['task-mirror rejected', 'task-mirror rejected --raw --json', 'task-mirror rejected --replay'],

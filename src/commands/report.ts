@@ -3,11 +3,7 @@ import { resolve } from 'node:path'
 import type { CommandSpec } from './shared/command.ts'
 import { refuseNoFile } from './shared/values.ts'
 
-interface ReportFlags {
-  out?: string
-}
-
-export const report: CommandSpec<ReportFlags> = {
+export const report: CommandSpec<{ out?: string }> = {
   name: 'report',
   summary: 'write one self-contained HTML file: freshness, volumes, outcomes, durations, runs',
   examples: ['task-mirror report', 'task-mirror report --out /var/www/tasks.html --db tasks.sqlite'],

@@ -6,11 +6,7 @@ import { parseDuration } from '../config/duration.ts'
 import { EXIT } from '../errors.ts'
 import type { CommandSpec } from './shared/command.ts'
 
-interface StatusFlags {
-  maxAge?: number
-}
-
-export const status: CommandSpec<StatusFlags> = {
+export const status: CommandSpec<{ maxAge?: number }> = {
   name: 'status',
   summary: 'say what the mirror holds and how fresh it is',
   examples: ['task-mirror status', 'task-mirror status --max-age 15m || echo "the mirror is stale"'],

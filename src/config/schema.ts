@@ -38,7 +38,7 @@ const auth = section(DEFAULTS.service.auth, {
   prefix: z
     .string()
     .regex(/^[\x20-\x7e]*$/, expecting('printable ASCII text'))
-    .describe('Text before the key; "" for the key alone.'),
+    .describe('Text before the key, its space included; "" for the key alone.'),
   on: z.enum(['all', 'detail']).describe('Which requests carry the key: all, or only those for one task.'),
 })
 

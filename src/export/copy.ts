@@ -3,28 +3,17 @@ import { existsSync } from 'node:fs'
 import { rm, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { MirrorError } from '../errors.ts'
-import { vacuumInto } from '../mirror/maintenance/vacuum.ts'
+import { type Vacuumed, vacuumInto } from '../mirror/maintenance/vacuum.ts'
+import type { ExportOptions } from './options.ts'
 import { filesInUse } from './publish/in-use.ts'
 import { explainingSnapshot, openDraft } from './publish/publish.ts'
 
-interface CopyOptions {
-  dbPath: string
-  out: string
-  /** See `ExportOptions`. */
-  inUse?: readonly string[]
-  signal?: AbortSignal
-  /** Epoch ms. */
-  now?: () => number
-}
+type CopyOptions = Pick<ExportOptions, 'dbPath' | 'out' | 'inUse' | 'signal' | 'now'>
 
-export interface CopyResult {
+export interface CopyResult extends Vacuumed {
   schemaVersion: 1
   path: string
   bytes: number
-  /** Rows of `tasks`, tombstones included. */
-  tasks: number
-  /** Highest `change_seq` in it. */
-  cut: number
   durationMs: number
 }
 

@@ -66,8 +66,8 @@ export async function exportSnapshot(options: ExportOptions): Promise<ExportResu
 const LIMIT =
   '--keep, or export.keep where --out is not given, says how many to keep; `task-mirror status` tells the disk they take'
 
-/** Where a snapshot goes and which rows it takes. */
-interface Destination {
+/** A snapshot that is to be published: where it goes and which rows it takes. */
+interface ToPublish {
   place: string
   /** Null for a single file, and for stdout. */
   store: Store | null
@@ -80,7 +80,7 @@ interface Destination {
 
 /** Publishes the snapshot; `entry` is what `latest.json` is to say of it, null for a single file. */
 async function publish(
-  to: Destination,
+  to: ToPublish,
   options: ExportOptions,
 ): Promise<{ result: ExportResult; entry: LatestEntry | null }> {
   const { place, store, target, filters, startedAt, now } = to
@@ -142,7 +142,7 @@ async function publish(
  * Throws `usage-invalid` for a status that no task has, unless it was published there before: it is most likely a slip
  * of the pen, which an empty snapshot would hide.
  */
-function refuseUnknownStatus(cut: CutReader, { place, target, filters }: Destination, dbPath: string): void {
+function refuseUnknownStatus(cut: CutReader, { place, target, filters }: ToPublish, dbPath: string): void {
   const missing = filters.statuses?.filter((status) => !cut.hasStatus(status)) ?? []
   if (missing.length === 0) return
   const before = snapshotsAt(dbPath, place, target.format).flatMap((one) => (one.filters as RecordedFilters).statuses)
@@ -186,7 +186,7 @@ function isForTwo(cut: CutReader, { engine = 'hyparquet', smallCutBytes = SMALL_
   return availableParallelism() > 1 && SHARES_WORK[engine] && cut.bytes() >= smallCutBytes
 }
 
-async function publishOneFile(snapshot: Snapshot, { place: path, startedAt }: Destination): Promise<Published> {
+async function publishOneFile(snapshot: Snapshot, { place: path, startedAt }: ToPublish): Promise<Published> {
   const { options, cut, packer } = snapshot
   const inUse = filesInUse(options.dbPath, options.inUse)
   const draft = path === '-' ? null : await openDraft(path, { now: startedAt, inUse })

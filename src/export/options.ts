@@ -4,6 +4,7 @@ import type { Verdict } from '../task.ts'
 import type { Compression } from './encode/compression.ts'
 import type { EngineName } from './encode/parquet/engine.ts'
 import type { Format, Switches } from './formats.ts'
+import type { Manifest } from './publish/manifest.ts'
 import type { S3Settings } from './publish/store.ts'
 import type { Filters } from './read/conditions.ts'
 import type { PartitionBy } from './read/partition.ts'
@@ -55,31 +56,21 @@ export interface ExportOptions extends Switches {
   onProgress?: (rows: number, totalRows: number | null) => void
 }
 
-export interface ExportResult {
-  schemaVersion: 1
-  snapshotId: string
-  kind: 'full' | 'changes'
+export interface ExportResult
+  extends Pick<Manifest, 'schemaVersion' | 'snapshotId' | 'kind' | 'format' | 'compression' | 'cut' | 'sinceSeq'>,
+    Pick<Manifest, 'rows' | 'redacted'> {
   /** Absolute path or URL: of the file, or of the dataset's own folder; `-` for stdout. */
   path: string
   /** Path or URL of a dataset's manifest; null for a file. */
   manifest: string | null
-  format: Format
-  compression: Compression
   files: number
-  rows: number
   /** Bytes of the files, or those given to stdout. */
   bytes: number
   /** SHA-256 of the file; null for stdout and for a dataset, whose manifest has those of its files. */
   sha256: string | null
-  /** Highest `change_seq` of the mirror when it was read. */
-  cut: number
-  /** For changes: only rows with a greater `change_seq`; null for a full snapshot. */
-  sinceSeq: number | null
   /** How the last full walk that ended did, and when (epoch ms); nulls where there was none. */
   verdict: Verdict | null
   verdictAt: number | null
-  /** The names looked for, and how many values were replaced by name. */
-  redacted: { names: string[]; values: Record<string, number> }
   /** Snapshots that `keep` removed. */
   removed: string[]
   /** Why old snapshots were not removed, one sentence; null where there was nothing in the way. */

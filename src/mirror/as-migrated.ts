@@ -8,11 +8,6 @@ export function addUrlHost(db: Db): void {
   db.function('url_host', { deterministic: true }, (url: unknown) => hostOf(typeof url === 'string' ? url : null))
 }
 
-/** Prepares a connection for mirrors that no run has migrated yet. */
-export function readAsMigrated(db: Db): void {
-  if (!columnsOf(db).has('host')) addUrlHost(db)
-}
-
 /** `names` as SQL columns of `tasks`, those it lacks as a migration will fill them; for connections of `openReader`. */
 export function columnsAsMigrated(db: Db, names: readonly string[]): string {
   const known = columnsOf(db)

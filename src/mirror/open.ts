@@ -2,7 +2,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { MirrorError } from '../errors.ts'
-import { readAsMigrated } from './as-migrated.ts'
+import { addUrlHost } from './as-migrated.ts'
 import { connect, type Db, lend } from './connect.ts'
 import { createMirror, endRestore } from './create.ts'
 import { explaining } from './explain.ts'
@@ -66,7 +66,8 @@ export function openReader(path: string): Db {
     const db = connect(path, { readonly: true, timeout: 5_000 })
     try {
       checkSchema(db, path)
-      readAsMigrated(db)
+      // For mirrors that no run has migrated yet.
+      addUrlHost(db)
       db.pragma('query_only = ON')
       db.pragma('cache_size = -16384')
       return db

@@ -213,36 +213,53 @@ export function rowOf(bytes: Buffer): TaskRow {
   return Object.fromEntries(TASK_COLUMNS.map((name, column) => [name, values[column]])) as unknown as TaskRow
 }
 
-/** One bit for each column that an encoded row fills, in the order of `TASK_COLUMNS`. */
-export function filledColumns(row: Buffer): number {
-  let filled = 0
-  for (let slot = 0, bit = 1; slot < ROW_HEAD; slot += SLOT, bit <<= 1) if (row[slot] !== NULL) filled |= bit
-  return filled
-}
+/** The strings of encoded rows, one row at a time, found in one pass. Columns are their places in `TASK_COLUMNS`. */
+export class RowStrings {
+  /** One bit for each column that the row fills. */
+  filled = 0
+  private row: Buffer = Buffer.alloc(0)
+  /** Where the string of each column begins, and where the last one ends. */
+  private readonly starts = new Float64Array(TASK_COLUMNS.length + 1)
 
-/** Bytes of the string in a column (its place in `TASK_COLUMNS`) of an encoded row; 0 where it holds none. */
-export function stringBytes(row: Buffer, column: number): number {
-  return row[column * SLOT] === TEXT ? row.readDoubleBE(column * SLOT + 1) : 0
-}
+  /** Turns to another row, of which it speaks as long as that is valid. */
+  of(row: Buffer): this {
+    this.row = row
+    this.filled = 0
+    let at = ROW_HEAD
+    for (let column = 0; column < TASK_COLUMNS.length; column += 1) {
+      const slot = column * SLOT
+      this.starts[column] = at
+      if (row[slot] !== NULL) this.filled |= 1 << column
+      if (row[slot] === TEXT) at += row.readDoubleBE(slot + 1)
+    }
+    this.starts[TASK_COLUMNS.length] = at
+    return this
+  }
 
-/** Where the string in a column of an encoded row stands. */
-function placeOf(row: Buffer, column: number): [start: number, end: number] {
-  // Counted from the end of the row, because fewer strings stand behind a body than before it.
-  let end = row.length
-  for (let behind = column + 1; behind < TASK_COLUMNS.length; behind += 1) end -= stringBytes(row, behind)
-  return [end - stringBytes(row, column), end]
-}
+  /** Bytes of the string in a column; 0 where it holds none. */
+  size(column: number): number {
+    return this.starts[column + 1]! - this.starts[column]!
+  }
 
-/** The string in a column of an encoded row; empty where it holds none. */
-export function stringIn(row: Buffer, column: number): string {
-  return row.toString('utf8', ...placeOf(row, column))
-}
+  /** Empty where the column holds no string. */
+  text(column: number): string {
+    return this.row.toString('utf8', this.starts[column], this.starts[column + 1])
+  }
 
-/** First byte of the string in a column of an encoded row, and its last one that is no white space; 0, 0 where none. */
-export function stringEnds(row: Buffer, column: number): [first: number, last: number] {
-  if (stringBytes(row, column) === 0) return [0, 0]
-  const [start, end] = placeOf(row, column)
-  let last = end - 1
-  while (last > start && (row[last] as number) <= SPACE) last -= 1
-  return [row[start] as number, row[last] as number]
+  isText(column: number, bytes: Uint8Array): boolean {
+    const start = this.starts[column]!
+    if (this.size(column) !== bytes.length) return false
+    // The strings that are asked for are short: `compare` costs more.
+    for (let index = 0; index < bytes.length; index += 1) if (this.row[start + index] !== bytes[index]) return false
+    return true
+  }
+
+  /** First byte of the string in a column, and its last one that is no white space; 0, 0 where none. */
+  ends(column: number): [first: number, last: number] {
+    const start = this.starts[column]!
+    let last = this.starts[column + 1]! - 1
+    if (last < start) return [0, 0]
+    while (last > start && this.row[last]! <= SPACE) last -= 1
+    return [this.row[start]!, this.row[last]!]
+  }
 }

@@ -15,7 +15,7 @@ export interface Job {
   run(): Promise<number>
 }
 
-interface SchedulerOptions {
+export interface SchedulerOptions {
   signal: AbortSignal
   /** The wall clock, epoch ms. */
   now: Clock

@@ -3,7 +3,8 @@ import type { Config } from '../config/schema.ts'
 import type { ExportResult, PlainExportOptions } from '../export/options.ts'
 import { startThread } from './thread.ts'
 
-type Surroundings = Pick<PlainExportOptions, 'inUse' | 'env' | 'toolVersion'>
+/** What an export needs beside its configuration. */
+export type Surroundings = Required<Pick<PlainExportOptions, 'inUse' | 'env' | 'toolVersion'>>
 
 export function configuredExport({ mirror, export: configured }: Config, surroundings: Surroundings) {
   const { dir, format, compression, keep, redactHeaders, invalidJson, s3 } = configured

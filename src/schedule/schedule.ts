@@ -14,28 +14,16 @@ import { type JobProblem, statusPage, statusPolicy } from '../report/page.ts'
 import type { RunContext } from '../sync/context.ts'
 import { runSync } from '../sync/run.ts'
 import { readToken } from './access.ts'
-import { type Job, Scheduler } from './jobs.ts'
-import { configuredExport, publish } from './publishing.ts'
+import { type Job, Scheduler, type SchedulerOptions } from './jobs.ts'
+import { configuredExport, publish, type Surroundings } from './publishing.ts'
 import { type Health, startServer } from './server.ts'
 import { type StatusCache, startStatusCache } from './status-cache.ts'
 import { makeTimetable, pauseBetween, type Timetable } from './timetable.ts'
 
-interface ScheduleOptions {
+interface ScheduleOptions extends Omit<SchedulerOptions, 'sleep' | 'jitterMs'>, Surroundings {
   config: Config
-  log: Log
-  signal: AbortSignal
-  /** The wall clock, epoch ms. */
-  now: Clock
-  /** ms. */
-  monotonic: Clock
-  random: () => number
   /** How the user has written a configuration key, for messages. */
   nameOf: (key: string) => string
-  toolVersion: string
-  /** Configuration and key, see `ExportOptions`. */
-  inUse: readonly string[]
-  /** For object storage, see `exportSnapshot`. */
-  env: NodeJS.ProcessEnv
   /** Context of one run of sync; made anew for each run, so that a replaced key file is read. */
   makeRunContext: (now: Clock) => Promise<RunContext>
   /** Reports what ended a run early. */

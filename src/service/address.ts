@@ -1,18 +1,7 @@
 // Where requests go: origin and paths made from the base URL, and which ids a path can carry. Pure.
-import { MirrorError } from '../errors.ts'
-
-/** Parses a base URL; it may have a path and end in a slash. Throws `config-invalid` without repeating its secrets. */
+/** The parts of a base URL, which the configuration has checked; it may have a path and end in a slash. */
 export function readAddress(baseUrl: string) {
-  const url = URL.parse(baseUrl)
-  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    throw refuse('is no http or https URL', 'Set service.baseUrl to an address such as https://tasks.example.com/v1.')
-  }
-  if (url.username !== '' || url.password !== '') {
-    throw refuse('holds a user name or password', 'Give the key as TASK_MIRROR_API_KEY instead.')
-  }
-  if (url.search !== '' || url.hash !== '') {
-    throw refuse('holds a query or fragment', 'End service.baseUrl with its path; the key has its own setting.')
-  }
+  const url = new URL(baseUrl)
   const base = url.pathname.replace(/\/+$/, '')
   return {
     /** Scheme, host and port: the only place the key may go. */
@@ -22,10 +11,6 @@ export function readAddress(baseUrl: string) {
     /** Path of one task, ready to be sent as it is. Only for ids that `isAskable`. */
     taskPath: (id: string): string => `${base}/tasks/${encodeURIComponent(id)}`,
   }
-}
-
-function refuse(what: string, hint: string): MirrorError {
-  return new MirrorError('config-invalid', `service.baseUrl ${what}`, { hint })
 }
 
 /**

@@ -1,7 +1,7 @@
 // Reads a body into one buffer and undoes its content codings. Never holds more decoded bytes than the limit.
 import { Duplex, pipeline, type Readable, Writable } from 'node:stream'
 import { pipeline as pipelined } from 'node:stream/promises'
-import { setImmediate as pause } from 'node:timers/promises'
+import { setImmediate as breathe } from 'node:timers/promises'
 import {
   constants,
   createBrotliDecompress,
@@ -150,7 +150,7 @@ class GrowingBuffer {
     const whole = new Uint8Array(this.#passed)
     let at = 0
     for (const part of this.#parts) {
-      await pause()
+      await breathe()
       whole.set(part, at)
       at += part.byteLength
       // Frees the memory now, not at the next garbage collection.

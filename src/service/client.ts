@@ -8,7 +8,7 @@ import { AnswerJudge, isSuccess, type JudgeOptions, type ServiceRequest, type Wa
 import { AttemptFailure, finalAnswer } from './attempt-failure.ts'
 import { type ConnectionOptions, openConnections } from './connections.ts'
 import { exchange, orAborted } from './exchange.ts'
-import { type Auth, checkAuth, checkKey, credentialsFor, keySent, withoutKey } from './key.ts'
+import { type Auth, credentialsFor, keySent, withoutKey } from './key.ts'
 import { Pacing, type PacingOptions, type WaitReason } from './pacing.ts'
 import type { ResponseInfo } from './response-info.ts'
 import { backOffMs, LIMIT_RETRIES, limitWaitMs, RETRY_POLICY } from './retry-policy.ts'
@@ -42,15 +42,11 @@ export interface ClientOptions extends PacingChoices, ConnectionChoices, JudgeCh
   log?(event: 'retry' | 'no-answer', facts: ErrorFacts): void
 }
 
-/** Throws `config-invalid` for an unusable address, key or proxy. Nothing is sent before the first request. */
-export function createClient(options: ClientOptions): Service {
-  return new Client(options)
-}
-
 /** A window of so few tasks may exceed `maxBytesInFlight`: a heavy task must be readable with its neighbours. */
 const FEW_TASKS = 16
 
-class Client implements Service {
+/** Nothing is sent before the first request. */
+export class Client implements Service {
   readonly #options: ClientOptions
   readonly #address: ReturnType<typeof readAddress>
   readonly #pacing: Pacing
@@ -68,12 +64,11 @@ class Client implements Service {
   /** What is wrong with the service just now; null once it answers again. */
   #trouble: string | null = null
 
+  /** Throws `config-invalid` for an unusable proxy. */
   constructor(options: ClientOptions) {
     const { signal } = this.#end
     this.#options = options
     this.#address = readAddress(options.baseUrl)
-    checkAuth(options.auth)
-    if (options.apiKey !== null) checkKey(options.apiKey)
     if (options.signal.aborted) this.#onAbort()
     else options.signal.addEventListener('abort', this.#onAbort, { once: true })
     const onWait = (until: number, why: WaitReason) => options.onWait?.(until, why, this.#trouble)

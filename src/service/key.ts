@@ -1,7 +1,5 @@
-// The API key: what makes one usable, how it is placed on a request, and how it is kept out of everything else.
+// The API key: how it is placed on a request, and how it is kept out of everything else.
 import { createHash } from 'node:crypto'
-import { MirrorError } from '../errors.ts'
-import { HEADER_NAME } from '../http-policy.ts'
 
 export interface Auth {
   placement: 'header' | 'query' | 'none'
@@ -11,44 +9,6 @@ export interface Auth {
   prefix: string
   /** Which operations carry the key. */
   on: 'all' | 'detail'
-}
-
-// Headers that frame or route the message: a key written there would break it.
-const RESERVED =
-  /^(?:host|connection|content-length|content-type|content-encoding|accept|accept-encoding|user-agent|transfer-encoding|upgrade|keep-alive|expect|te|trailer|proxy-.*)$/i
-
-/** Throws `config-invalid` for a key that no request can carry; the message never repeats it. */
-export function checkKey(key: string): void {
-  const hint = 'Set TASK_MIRROR_API_KEY, or the file of TASK_MIRROR_API_KEY_FILE, to the bare key on one line.'
-  const refuse = (what: string) => new MirrorError('config-invalid', `The API key ${what}`, { hint })
-  if (key.trim() === '') throw refuse('is empty')
-  if (/[\r\n]/.test(key)) throw refuse('holds a line break')
-  if (/[\x00-\x1f\x7f-\x9f]/.test(key)) throw refuse('holds a control character')
-  if (/[^\x20-\xff]/.test(key)) throw refuse('holds a character that HTTP headers cannot carry')
-}
-
-/** Throws `config-invalid` for a header name or prefix that cannot be sent. */
-export function checkAuth(auth: Auth): void {
-  const refuse = (what: string, hint: string) => new MirrorError('config-invalid', what, { hint })
-  if (auth.placement === 'none') return
-  if (auth.name === '') throw refuse('service.auth.name is empty', 'Name the header or parameter that carries the key.')
-  if (auth.placement === 'query') {
-    if (!auth.name.isWellFormed())
-      throw refuse('service.auth.name is no well-formed text', 'Write it in plain letters.')
-    return
-  }
-  if (!HEADER_NAME.test(auth.name) || RESERVED.test(auth.name)) {
-    throw refuse(
-      `service.auth.name cannot be ${JSON.stringify(auth.name)}`,
-      'Use a header such as authorization or x-api-key.',
-    )
-  }
-  if (/[^\x20-\x7e\xa0-\xff]/.test(auth.prefix)) {
-    throw refuse(
-      'service.auth.prefix holds a character that HTTP headers cannot carry',
-      'Use a prefix such as "Bearer ".',
-    )
-  }
 }
 
 /** What the key adds to a request: one header or one query string, or nothing. */

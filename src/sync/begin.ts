@@ -7,9 +7,8 @@ import { isMirrorError, MirrorError } from '../errors.ts'
 import type { Gathering } from '../mirror/commits.ts'
 import { type Facts, LONGEST_KEPT_WAIT_MS } from '../mirror/tables/facts.ts'
 import type { RunEnd } from '../mirror/tables/runs.ts'
-import { readAddress } from '../service/address.ts'
 import type { ClientOptions } from '../service/client.ts'
-import { checkAuth, checkKey, fingerprint } from '../service/key.ts'
+import { fingerprint } from '../service/key.ts'
 import type { Service } from '../service/service.ts'
 import { moment } from '../shown.ts'
 import { toolVersion } from '../version.ts'
@@ -20,21 +19,14 @@ import type { SyncRequest } from './plan.ts'
 import { runService } from './run-service.ts'
 import { startWriter, type Writer } from './writer/thread.ts'
 
-/** Throws `config-invalid` for an address or a key that no request can carry; called before the mirror is opened. */
-export function checkRequests({ config, apiKey }: RunContext): void {
-  readAddress(requireBaseUrl(config))
-  checkAuth(config.service.auth)
-  if (apiKey !== null) checkKey(apiKey)
-}
-
 /** Loading the HTTP library takes a fifth of a run that has nothing to do: done while the writer's thread starts. */
 export const loadClient = () => import('../service/client.ts')
 
 /** `given` replaces single options of the client: another key, a listener. */
 export async function openClient(context: RunContext, given: Partial<ClientOptions> = {}): Promise<Service> {
-  const { createClient } = await loadClient()
+  const { Client } = await loadClient()
   const { config, apiKey, signal, now, random, log, progress } = context
-  return createClient({
+  return new Client({
     ...config.service,
     baseUrl: requireBaseUrl(context.config),
     apiKey,
@@ -111,9 +103,13 @@ function refuseTooEarly(run: Run): void {
   })
 }
 
+/** What a run is told that has --rebind without a need for it, as far as address and key tell. */
+const ACCEPTED =
+  'This address and this key were accepted already: with --rebind (TASK_MIRROR_REBIND) a run accepts whatever account answers, and reads the whole list. Leave it out next time'
+
 /** Refuses another base URL before anything is sent; the first answers tell another account. Sets `run.account`. */
 function bindService(run: Run, baseUrl: string, apiKey: string | null): void {
-  const { facts, request } = run
+  const { facts, request, log } = run
   if (facts.base_url !== undefined && facts.base_url !== baseUrl && request.rebind !== true) {
     throw new MirrorError('other-service', `This mirror belongs to ${facts.base_url}, not to ${baseUrl}`, {
       facts: { mirror: facts.base_url, asked: baseUrl },
@@ -123,6 +119,7 @@ function bindService(run: Run, baseUrl: string, apiKey: string | null): void {
   const salt = facts.key_salt ?? randomBytes(16).toString('hex')
   const print = apiKey === null ? 'none' : fingerprint(apiKey, salt)
   const changed = facts.key_fingerprint !== undefined && facts.key_fingerprint !== print
+  if (request.rebind === true && facts.base_url === baseUrl && facts.key_fingerprint === print) log.warn({}, ACCEPTED)
   // The order and the length of another account's list are learned anew, by a full walk.
   const others: Facts = request.rebind === true ? { order: undefined, total: undefined, total_proven: undefined } : {}
   const bound = { base_url: baseUrl, key_salt: salt, key_fingerprint: print, not_before: undefined, ...others }

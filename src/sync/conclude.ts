@@ -2,7 +2,8 @@
 import prettyMilliseconds from 'pretty-ms'
 import { isApart, type Skew } from '../clock.ts'
 import { EXIT, exitCodeOf, isMirrorError, stopCodeOf, worstExitCode } from '../errors.ts'
-import type { RunCounts } from '../mirror/tables/runs.ts'
+import type { LastFullWalk } from '../mirror/shown/history.ts'
+import type { RunCounts, RunEnd } from '../mirror/tables/runs.ts'
 import type { WalkRow } from '../mirror/tables/walks.ts'
 import { countText } from '../shown.ts'
 import type { Order, Outcome, Verdict } from '../task.ts'
@@ -11,26 +12,17 @@ import type { Run } from './context.ts'
 import type { PlanStep, SyncRequest } from './plan.ts'
 
 /** The object of `sync --json` and `backfill --json` (design.md section 3). Names are a contract. */
-export interface RunSummary extends RunCounts {
+export interface RunSummary extends RunCounts, Omit<RunEnd, 'exitCode' | 'error'> {
   schemaVersion: 1
   runId: number
   command: 'sync' | 'backfill'
-  /** The steps in their order, such as `["full"]` or `["head", "open"]`. */
-  plan: string[]
-  outcome: Outcome
-  verdict: Verdict | null
   /** Bounds of `createdAt` the run was about, epoch ms, half-open; null on a side without a bound. */
   range: { since: number | null; until: number | null }
   /** The last full walk that ended, of this run or before. */
-  lastFullWalk: { id: number; verdict: Verdict; reason: string | null; startedAt: number; finishedAt: number } | null
+  lastFullWalk: LastFullWalk | null
   order: Order | null
-  requests: number
-  retries: number
   openTasks: number
-  drift: number
-  bytes: number
   durationMs: number
-  waitedMs: number
   /** Until when the service asked to be left alone, epoch ms; null where it did not. */
   notBefore: number | null
 }
@@ -155,7 +147,7 @@ function verdictOf(verdicts: Verdict[]): Verdict | null {
   return verdicts.includes('partial') ? 'partial' : 'complete'
 }
 
-function summed(walk: WalkRow | null): RunSummary['lastFullWalk'] {
+function summed(walk: WalkRow | null): LastFullWalk | null {
   if (walk === null) return null
   const { id, verdict, reason, startedAt, finishedAt } = walk
   return { id, verdict: verdict as Verdict, reason, startedAt, finishedAt: finishedAt as number }

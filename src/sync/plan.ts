@@ -66,7 +66,7 @@ export function planRun(known: PlanInput, request: SyncRequest): PlanStep[] {
   const full: PlanStep[] = reason === null ? [] : [fullStep(input, reason)]
   const resumed = resumesWalk(full)
   // A resumed walk does not see what has been deleted since among the tasks it had met before.
-  if (request.full === true && resumed) full.push({ kind: 'full', reason: 'asked-for', resume: null })
+  if (reason === 'asked-for' && resumed) full.push({ kind: 'full', reason: 'asked-for', resume: null })
   // A full walk meets the open tasks by itself; a resumed one may take long, so they come before it.
   const open: PlanStep = { kind: 'open' }
   const steps: PlanStep[] =

@@ -6,7 +6,7 @@ import { CHECK_REACH } from '../service/attempt-failure.ts'
 import type { Service } from '../service/service.ts'
 import { countText, severalText } from '../shown.ts'
 import { seeAccount } from './account.ts'
-import { bindRun, checkRequests, loadClient, newRun, openClient, openWriterThread } from './begin.ts'
+import { bindRun, loadClient, newRun, openClient, openWriterThread } from './begin.ts'
 import { concludeRun, fallShort, type RunResult, type RunTally } from './conclude.ts'
 import { learn, type Run, type RunContext } from './context.ts'
 import { mayBringForward, type PlanStep, planRun, resumesWalk, type SyncRequest } from './plan.ts'
@@ -43,7 +43,6 @@ interface RunParts {
 export async function runSync(context: RunContext, request: SyncRequest, parts: RunParts = {}): Promise<RunResult> {
   const startedAt = context.now()
   const tally: RunTally = { request, startedAt, plan: [], walks: [], drift: 0, notes: [], codes: [], error: null }
-  checkRequests(context)
   const opening = parts.writer ?? openWriterThread(context, request, GATHERING)
   // If that fails, the error is told where the client is made.
   if (parts.service === undefined) loadClient().catch(() => undefined)

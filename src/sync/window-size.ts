@@ -35,59 +35,59 @@ export function windowSize(configured: WindowSize, maxBytesInFlight: number, ite
 
 /** The size of a walk's windows, which follows what its answers weigh. */
 export class WalkWindow implements WindowSize {
-  private present: WindowSize
-  private readonly configured: WindowSize
-  private readonly maxBytesInFlight: number
+  #present: WindowSize
+  readonly #configured: WindowSize
+  readonly #maxBytesInFlight: number
   /** What an item weighs here, bytes; null while nothing is known. */
   itemBytes: number | null
 
   /** `least`: windows are smaller than this only where answers of this walk show that they have to be. */
   constructor(configured: WindowSize, maxBytesInFlight: number, itemBytes: number | null, least = 0) {
-    this.configured = configured
-    this.maxBytesInFlight = maxBytesInFlight
+    this.#configured = configured
+    this.#maxBytesInFlight = maxBytesInFlight
     this.itemBytes = itemBytes
     const { window, overlap } = windowSize(configured, maxBytesInFlight, itemBytes)
-    this.present = { window: Math.max(window, least), overlap }
+    this.#present = { window: Math.max(window, least), overlap }
   }
 
   get window(): number {
-    return this.present.window
+    return this.#present.window
   }
 
   get overlap(): number {
-    return this.present.overlap
+    return this.#present.overlap
   }
 
   /** Notes an answer. Items heavier than before are believed at once, lighter ones little by little. */
   saw(items: number, bytes: number): void {
     if (items === 0) return
     const before = this.itemBytes ?? 0
-    this.weigh(Math.max(bytes / items, before + (bytes / items - before) / 4))
+    this.#weigh(Math.max(bytes / items, before + (bytes / items - before) / 4))
   }
 
   /** An answer of `take` items would have been larger than all that may be under way. */
   failed(take: number): void {
-    this.weigh(Math.max(this.itemBytes ?? 0, this.maxBytesInFlight / take))
+    this.#weigh(Math.max(this.itemBytes ?? 0, this.#maxBytesInFlight / take))
   }
 
-  private weigh(itemBytes: number): void {
+  #weigh(itemBytes: number): void {
     const isFirst = this.itemBytes === null
     this.itemBytes = itemBytes
-    const wanted = windowSize(this.configured, this.maxBytesInFlight, itemBytes)
+    const wanted = windowSize(this.#configured, this.#maxBytesInFlight, itemBytes)
     const { window } = this
-    const isWhole = wanted.window === this.configured.window
+    const isWhole = wanted.window === this.#configured.window
     if (isFirst || isWhole || wanted.window * CHANGE <= window || wanted.window >= window * CHANGE)
-      this.present = wanted
+      this.#present = wanted
   }
 
   /** The most bytes of one of the windows read ahead; the client does not bound one of 16 tasks or fewer by it. */
   maxBytesAhead(take: number): number {
-    return Math.min(this.maxBytesInFlight, SURPRISE * Math.max(GOOD_BYTES, take * (this.itemBytes ?? 0)))
+    return Math.min(this.#maxBytesInFlight, SURPRISE * Math.max(GOOD_BYTES, take * (this.itemBytes ?? 0)))
   }
 
   /** How many windows of `take` items may be under way. */
   fitting(take: number): number {
-    return Math.floor(this.maxBytesInFlight / Math.max(1, take * (this.itemBytes ?? 0)))
+    return Math.floor(this.#maxBytesInFlight / Math.max(1, take * (this.itemBytes ?? 0)))
   }
 }
 

@@ -148,8 +148,7 @@ function tieRunAfter(chain: ChainState, window: ItemsWindow): TieRun {
 function seamDrift(chain: ChainState, window: ItemsWindow): number {
   if (chain.last === null || window.skip === 0 || window.skip >= chain.end) return 0
   const expected = chain.tail.slice(-Math.min(chain.end - window.skip, chain.tail.length))
-  const seen = new Set(window.ids)
-  const missing = expected.filter((id) => !seen.has(id)).length
+  const missing = expected.filter((id) => !window.ids.includes(id)).length
   const lastAt = window.ids.lastIndexOf(chain.last.id)
   let extra = 0
   for (let index = 0; index < lastAt; index += 1) if (window.met[index] === 0) extra += 1

@@ -12,7 +12,7 @@ import { cutOf } from './paging.ts'
 import { Reader } from './reader.ts'
 import type { WalkRequest, WalkResult, WalkState } from './request.ts'
 import { Search } from './search.ts'
-import type { ItemsWindow, WalkStep, WindowSource } from './source.ts'
+import { type ItemsWindow, newIds, type WalkStep, type WindowSource } from './source.ts'
 
 /** How a reading may end the walk: at the proven end of the list, or at once, with the reason why it is partial. */
 export type WalkEnding = { kind: 'list-end' } | { kind: 'stop'; reason: string | null }
@@ -201,7 +201,7 @@ export class OngoingWalk {
   *takeIn(window: ItemsWindow, follows = false): Generator<WalkStep, number> {
     this.take(window)
     this.chain = extendChain(this.chain, window, follows)
-    const newlyMet = new Set(window.ids.filter((_, index) => window.met[index] === 0)).size
+    const newlyMet = newIds(window).size
     yield this.step(window)
     this.met += newlyMet
     this.fruitless = newlyMet > 0 ? 0 : this.fruitless + 1

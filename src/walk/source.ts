@@ -34,6 +34,15 @@ export interface NoWindow extends Pick<ListAnswer, 'skip' | 'asked' | 'sent' | '
 
 export type WindowAnswer = ItemsWindow | NoWindow
 
+/** The ids of items that the walk had not met, each once: an answer may show one of them several times. */
+export function newIds({ ids, met }: Pick<ItemsWindow, 'ids' | 'met'>): Set<string> {
+  const news = new Set<string>()
+  ids.forEach((id, index) => {
+    if (met[index] === 0) news.add(id)
+  })
+  return news
+}
+
 export interface ReadOptions {
   /** The answer must be asked for after this call, or after `prefetch` named it: nothing else read ahead will do. */
   fresh?: boolean

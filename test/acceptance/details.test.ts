@@ -50,6 +50,25 @@ describe.concurrent('a list that is a summary', () => {
     },
   )
 
+  test.for(['created_desc', 'id_asc'] as const)(
+    '%s: --refetch takes in a change that no list shows, and nothing stays owed',
+    async (order) => {
+      await using stage = await makeStage({ tasks: 60, openFraction: 0, listCarries: 'noResult', order })
+      const { account } = stage.simulator
+      expect((await stage.sync()).code).toBe(0)
+      for (const id of [account.idAt(10), account.idAt(50)]) {
+        const task = JSON.parse(account.get(id)!)
+        const { result, ...listed } = task
+        const edited = { ...task, result: { ...result, body: 'another' } }
+        account.replaceText(id, JSON.stringify(listed), JSON.stringify(edited))
+      }
+      const refetched = await stage.runJson(['backfill', '--since', '2000-01-01', '--refetch'])
+      expect({ code: refetched.code, updated: refetched.summary.updated }).toEqual({ code: 0, updated: 2 })
+      expect((await stage.sync('--full')).code).toBe(0)
+      await expectExactCopy(stage)
+    },
+  )
+
   test('where single tasks cannot be looked up at first, every run ends with 3 until one could compare', async () => {
     await using stage = await makeStage({ tasks: 60, openFraction: 0, listOmits: ['result.body'] })
     stage.simulator.setFaults(({ operation }) => (operation === 'get' ? { status: 404 } : null))

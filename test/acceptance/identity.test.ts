@@ -148,6 +148,18 @@ test.concurrent('an account that was accepted for one id is read as a whole by t
   })
 })
 
+test.concurrent('a list that is much shorter than that of the account before is believed once its account was accepted', async () => {
+  await using stage = await makeStage({ tasks: 130, openFraction: 0 })
+  expect((await stage.sync()).code).toBe(0)
+  await using other = await replaceAccount(stage, { seed: 99, idSeed: 99, tasks: 20, openFraction: 0 })
+  expect((await stage.runHere(['backfill', '--id', other.account.idAt(0), '--rebind'])).code).toBe(0)
+  expect(await stage.sync()).toMatchObject({
+    code: 3,
+    summary: { verdict: 'complete', lastFullWalk: { reason: null } },
+    stderr: expect.stringContaining('130 tasks no longer'),
+  })
+})
+
 describe.concurrent('single ids that were given to other tasks', () => {
   const changed = (text: string, more: object) => JSON.stringify({ ...JSON.parse(text), ...more })
 

@@ -187,7 +187,8 @@ test.each<[string, Behaviour, Check['name'], RegExp]>([
   await using server = await rawServer([behaviour])
   const result = await doctor(scratch, {
     TASK_MIRROR_BASE_URL: server.url,
-    TASK_MIRROR_SERVICE_REQUEST_TIMEOUT_MS: '300',
+    // Only where it is waited for: a busy machine may take longer to answer.
+    ...(behaviour === silent && { TASK_MIRROR_SERVICE_REQUEST_TIMEOUT_MS: '300' }),
   })
   expect({ code: result.code, wrong: result.wrong.map((check) => check.name) }).toEqual({ code: 3, wrong: [name] })
   expect(result.of(name).found).toMatch(found)

@@ -76,6 +76,13 @@ test('talking to the service needs a base URL', () => {
   expect(check({})).toThrow('service.baseUrl is not set')
 })
 
+test('a header that frames the message carries no key, as a parameter of that name does', () => {
+  const service = { baseUrl: 'https://tasks.example.com' }
+  expect(check({ ...service, auth: { name: 'Host' } })).toThrow('service.auth.name cannot be "Host"')
+  expect(check({ ...service, auth: { name: 'host', placement: 'query' } })).not.toThrow()
+  expect(check({ ...service, auth: { name: 'x-api-key' } })).not.toThrow()
+})
+
 test.each([
   'http://tasks.example.com',
   'http://10.0.0.1:8080',

@@ -464,6 +464,7 @@ test.each<[string, Partial<ExportOptions>, Partial<ExportOptions>, string | null
   ['a column less', SOME_COLUMNS, { columns: ['id'] }, '--columns'],
   ['bounds', {}, { filters: { since: 1, until: 2 } }, '--since, --until'],
   ['another format', {}, { format: 'ndjson' }, '--format ndjson'],
+  ['another format and no partitions', { partitionBy: 'month' }, { format: 'ndjson' }, '--format ndjson'],
   ['other partitions', { partitionBy: 'month' }, { partitionBy: 'day' }, '--partition-by day, not month'],
   ['no partitions', { partitionBy: 'month' }, {}, '--partition-by none, not month'],
   ['the same partitions', { partitionBy: 'month' }, { partitionBy: 'month' }, null],
@@ -487,10 +488,14 @@ test.each<[string, Partial<ExportOptions>, Partial<ExportOptions>, string | null
     const { snapshotId } = await publishing(mirror, one)
     const next = publishing(mirror, other)
     if (narrower === null) return void (await next)
+    const asLast = [
+      ...(/^--format/.test(narrower) ? ['--format parquet'] : []),
+      ...(one.partitionBy === undefined ? [] : ['--partition-by month']),
+    ].join(' and ')
     await expect(next).rejects.toMatchObject({
       code: 'usage-invalid',
       message: expect.stringMatching(`^${narrower}: the last (full snapshot|feed) in .* (holds more|is parquet), `),
-      hint: expect.stringMatching(/not month$/.test(narrower) ? /^Add --partition-by month, or / : /^Publish it into /),
+      hint: expect.stringMatching(asLast === '' ? /^Publish it into / : `^Give ${asLast}, or publish it into `),
       facts: { snapshotId },
     })
     expect(inLake(mirror)).toEqual([snapshotId, 'latest.json'])

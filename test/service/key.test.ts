@@ -1,27 +1,6 @@
 import { expect, test } from 'vitest'
-import { type Auth, checkKey, fingerprint, keySent, withoutKey } from '../../src/service/key.ts'
+import { type Auth, fingerprint, keySent, withoutKey } from '../../src/service/key.ts'
 import fc from '../support/fc.ts'
-
-test.each([
-  ['', 'is empty'],
-  ['  ', 'is empty'],
-  ['abc\n', 'line break'],
-  ['abc\r\nx: y', 'line break'],
-  ['a\tb', 'control character'],
-  ['a\0b', 'control character'],
-  ['a\x85b', 'control character'],
-  ['kľúč', 'cannot carry'],
-  ['🔑', 'cannot carry'],
-])('the key %j is refused without being repeated', (key, why) => {
-  expect(() => checkKey(key)).toThrow(
-    expect.objectContaining({ code: 'config-invalid', message: expect.stringContaining(why) }),
-  )
-  if (key.trim() !== '') expect(() => checkKey(key)).not.toThrow(key)
-})
-
-test.each(['abc', 'a b', 'é', '+/=~'])('the key %j is taken', (key) => {
-  expect(() => checkKey(key)).not.toThrow()
-})
 
 test.each<[Partial<Auth>, string, string]>([
   [{}, 'abc', 'sent'],

@@ -1,6 +1,6 @@
 // A client with settings for tests, a clock that skips its waits, and a decoder that knows no tasks.
 import { MirrorError } from '../../src/errors.ts'
-import { type ClientOptions, createClient } from '../../src/service/client.ts'
+import { Client, type ClientOptions } from '../../src/service/client.ts'
 import type { Decoded, Service } from '../../src/service/service.ts'
 
 export interface Page extends Decoded {
@@ -77,7 +77,7 @@ export const KEY = 'k3y-s3cret/+='
 /** A client for one test; closed when it leaves the test's scope. */
 export function makeClient(baseUrl: string, given: Partial<ClientOptions> = {}): Service & AsyncDisposable {
   const { now, sleep } = skippingClock()
-  const client = createClient({
+  const client = new Client({
     baseUrl,
     auth: { placement: 'header', name: 'authorization', prefix: 'Bearer ', on: 'all' },
     apiKey: KEY,

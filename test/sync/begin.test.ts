@@ -10,17 +10,6 @@ import { makeScratch } from '../support/scratch.ts'
 
 const codeOf = (run: Promise<unknown>) => run.then(String, ({ code }: MirrorError) => code)
 
-test('a run whose requests cannot be sent as configured gives the mirror back', async () => {
-  using scratch = makeScratch()
-  const context = makeRunContext('http://127.0.0.1:9', scratch.path('mirror.sqlite'))
-  // A header that frames the message: the schema takes its name, the client does not.
-  context.config.service.auth.name = 'host'
-  for (let turn = 0; turn < 2; turn += 1) {
-    expect(await codeOf(runSync(context, { command: 'sync' }))).toBe('config-invalid')
-    expect(await codeOf(refreshTask(context, 'a'))).toBe('config-invalid')
-  }
-})
-
 test('a run whose client cannot be made gives back the mirror, and its timer', async () => {
   using scratch = makeScratch()
   const path = scratch.path('mirror.sqlite')

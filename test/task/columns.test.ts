@@ -27,7 +27,7 @@ test('each column has a number of its own, without a gap, and those of the first
 })
 
 test('there are no more columns than an integer has bits for', () => {
-  const places = 'filledColumns of mirror/row-bytes.ts and sync/writer/plain-items.ts keep a bit for each: widen both'
+  const places = 'RowStrings of mirror/row-bytes.ts and sync/writer/plain-items.ts keep a bit for each: widen both'
   expect(TASK_COLUMNS.length, places).toBeLessThanOrEqual(31)
 })
 

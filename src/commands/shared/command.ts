@@ -4,8 +4,7 @@ import type { Clock } from '../../clock.ts'
 import type { ApiKey } from '../../config/api-key.ts'
 import type { LoadedConfig } from '../../config/load.ts'
 import type { ErrorFacts } from '../../errors.ts'
-import type { Log } from '../../log.ts'
-import type { Progress } from '../../progress.ts'
+import type { RunContext } from '../../sync/context.ts'
 
 export interface Flag {
   /** In commander's notation, such as `--max-duration <duration>`. The environment twin follows from the long name. */
@@ -42,7 +41,7 @@ export interface CommandGroup {
   commands: AnyCommand[]
 }
 
-export interface CommandContext {
+export interface CommandContext extends Pick<RunContext, 'log' | 'progress' | 'signal' | 'random'> {
   env: NodeJS.ProcessEnv
   stdout: Writable & { isTTY?: boolean }
   /** Width of the terminal that stdout goes to; undefined where stdout is no terminal. */
@@ -51,15 +50,11 @@ export interface CommandContext {
   quiet: boolean
   /** Whether a person watches, which means that stderr is a terminal. */
   attended: boolean
-  log: Log
-  progress: Progress
-  signal: AbortSignal
   /** Epoch ms by a clock that never jumps, for one run. */
   now: Clock
   /** The machine's wall clock (epoch ms) and monotonic clock (ms), for commands that stay up. */
   wall: Clock
   monotonic: Clock
-  random: () => number
   /** The configuration with flags and environment applied. Throws `config-invalid`. */
   config(): Promise<LoadedConfig>
   /** Paths of the configuration and the key file, which no output may replace. Throws `config-invalid`. */

@@ -1,7 +1,7 @@
 // Writes text to stdout in pieces, each once the one before has left, with terminal control characters made visible.
 import { Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
-import { setImmediate as pause } from 'node:timers/promises'
+import { setImmediate as breathe } from 'node:timers/promises'
 import { MirrorError, systemWords } from '../../errors.ts'
 import { printable } from '../../shown.ts'
 
@@ -17,7 +17,7 @@ export async function printPieces(out: Writable, pieces: Iterable<string>): Prom
     await writeOut(out, printable(held))
     held = ''
     // A fast reader never makes a write wait; this pause lets signals be handled between pieces.
-    await pause()
+    await breathe()
   }
   await writeOut(out, `${printable(held)}\n`)
 }

@@ -7,10 +7,9 @@ import type { FileWriter, Packed } from '../encode/format.ts'
 import { pour, stopIfAborted } from '../encode/pour.ts'
 import { formatsWith } from '../formats.ts'
 import type { ExportResult } from '../options.ts'
-import { type FileLimits, type Partition, partitionOf, staysIn } from '../read/partition.ts'
+import { type Partition, partitionOf, staysIn } from '../read/partition.ts'
 import { jsonBytes, type LatestEntry, type Manifest, type ManifestFile } from './manifest.ts'
 import type { OutputFile } from './publish.ts'
-import type { Sink } from './sink.ts'
 import { MANIFEST, MOST_BYTES, type PendingPublication, type Store } from './store.ts'
 import { endingOf } from './target.ts'
 
@@ -30,13 +29,7 @@ export async function publishDataset(
 ): Promise<{ published: Published; entry: LatestEntry }> {
   const { id: snapshotId, options, target, limits, cut, packer } = snapshot
   const publication = await store.begin(snapshotId)
-  const dataset = datasetWriter(publication, {
-    ...limits,
-    fileBytes: options.fileBytes ?? FILE_BYTES,
-    ending: endingOf(target),
-    writerFor: (sink) => openContent(snapshot, sink),
-    about: aboutOf(snapshot, null),
-  })
+  const dataset = datasetWriter(publication, snapshot)
   try {
     await pour(cut, packer, dataset, options)
     stopIfAborted(options.signal)
@@ -113,17 +106,6 @@ function manifestOf(snapshot: Snapshot, files: ManifestFile[], publishedAt: numb
   }
 }
 
-interface DatasetOptions extends FileLimits {
-  /** A file is closed once it has this many bytes. */
-  fileBytes: number
-  /** Ending of the files' names, such as `.parquet`. */
-  ending: string
-  /** Begins the content of a file. */
-  writerFor(sink: Sink): FileWriter
-  /** What a file says of itself where its format has a place for it. */
-  about: Record<string, string>
-}
-
 interface Part {
   info: ManifestFile
   partition: Partition
@@ -132,40 +114,39 @@ interface Part {
 }
 
 /** Takes pieces in the order of `created_at, id`, nulls first; none may hold rows of two files. */
-function datasetWriter(publication: PendingPublication, options: DatasetOptions) {
+function datasetWriter(publication: PendingPublication, snapshot: Snapshot) {
+  const { partitionBy, rowsPerFile } = snapshot.limits
+  const { fileBytes = FILE_BYTES } = snapshot.options
+  const about = aboutOf(snapshot, null)
   const files: ManifestFile[] = []
   /** Files begun, by folder: only the partition of NULL comes twice, before the first date and after the last. */
   const begun = new Map<string, number>()
   let part: Part | null = null
 
   async function begin(createdAt: bigint | null): Promise<Part> {
-    const partition = partitionOf(createdAt, options.partitionBy)
+    const partition = partitionOf(createdAt, partitionBy)
     const number = begun.get(partition.folder) ?? 0
     begun.set(partition.folder, number + 1)
-    const name = `part-${String(number).padStart(5, '0')}${options.ending}`
+    const name = `part-${String(number).padStart(5, '0')}${endingOf(snapshot.target)}`
     const path = partition.folder === '' ? name : `${partition.folder}/${name}`
     const file = await publication.open(path)
-    part = {
-      info: {
-        path,
-        partition: partition.values,
-        rows: 0,
-        bytes: 0,
-        sha256: '',
-        minCreatedAt: null,
-        maxCreatedAt: null,
-      },
-      partition,
-      file,
-      writer: options.writerFor(file),
+    const info = {
+      path,
+      partition: partition.values,
+      rows: 0,
+      bytes: 0,
+      sha256: '',
+      minCreatedAt: null,
+      maxCreatedAt: null,
     }
+    part = { info, partition, file, writer: openContent(snapshot, file) }
     return part
   }
 
   async function end(): Promise<void> {
     if (part === null) return
     const { info, file, writer } = part
-    await writer.close(options.about)
+    await writer.close(about)
     writer.destroy()
     await file.finish()
     files.push({ ...info, bytes: file.bytes, sha256: file.sha256() })
@@ -174,8 +155,7 @@ function datasetWriter(publication: PendingPublication, options: DatasetOptions)
 
   /** Whether a piece goes into the open file; it is of one partition, and no larger than a file may be. */
   function fits({ info, partition, file }: Part, { rows, maxCreatedAt }: Packed): boolean {
-    const isFull =
-      file.bytes >= options.fileBytes || info.rows + rows > (options.rowsPerFile ?? Number.POSITIVE_INFINITY)
+    const isFull = file.bytes >= fileBytes || info.rows + rows > (rowsPerFile ?? Number.POSITIVE_INFINITY)
     return !isFull && staysIn(partition, maxCreatedAt)
   }
 

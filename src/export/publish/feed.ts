@@ -120,14 +120,18 @@ export function refuseNarrower({ place, format, partitionBy, filters, latest }: 
     ...(lacks(filters.columns, columns) ? ['--columns'] : []),
     ...(parts !== 'none' && parts !== partitionBy ? [`--partition-by ${partitionBy}, not ${parts}`] : []),
   ]
-  const why =
-    last.format !== undefined && last.format !== format
-      ? `--format ${format}: ${which} in ${place} is ${last.format}, and readers of its latest.json would miss the feeds that follow it`
-      : narrower.length > 0
-        ? `${narrower.join(', ')}: ${which} in ${place} holds more, and readers of its latest.json would miss what this one leaves out`
-        : null
+  const isOther = last.format !== undefined && last.format !== format
+  const why = isOther
+    ? `--format ${format}: ${which} in ${place} is ${last.format}, and readers of its latest.json would miss the feeds that follow it`
+    : narrower.length > 0
+      ? `${narrower.join(', ')}: ${which} in ${place} holds more, and readers of its latest.json would miss what this one leaves out`
+      : null
   if (why === null) return
-  const instead = parts !== 'none' && parts !== partitionBy ? `Add --partition-by ${parts}, or publish` : 'Publish'
+  const asLast = [
+    ...(isOther ? [`--format ${last.format}`] : []),
+    ...(parts !== 'none' && parts !== partitionBy ? [`--partition-by ${parts}`] : []),
+  ]
+  const instead = asLast.length > 0 ? `Give ${asLast.join(' and ')}, or publish` : 'Publish'
   const hint = `${instead} it into a folder of its own, or to a file.`
   throw new MirrorError('usage-invalid', why, { facts: { place, snapshotId: last.snapshotId }, hint })
 }

@@ -64,7 +64,9 @@ export class FolderStore implements Store {
     return {
       open: async (name) => {
         const file = join(hidden, name)
-        await this.#explaining(() => makeFolders(dirname(file), folders))
+        // That of its partition.
+        if (!folders.has(dirname(file))) await this.#explaining(() => makeFolder(dirname(file)))
+        folders.add(dirname(file))
         files.push(file)
         // Others tell by the folder's own time that it is alive, and writing below it does not change that.
         await utimes(hidden, new Date(), new Date()).catch(() => {})
@@ -153,14 +155,6 @@ export async function makeParents(path: string): Promise<void> {
   if (parent === path || (await stat(parent).catch(() => null)) !== null) return
   await makeParents(parent)
   await makeMissing(parent)
-}
-
-/** Makes `folder` and what is missing above it; `made`: the folders that are known to be there. */
-async function makeFolders(folder: string, made: Set<string>): Promise<void> {
-  if (made.has(folder)) return
-  await makeFolders(dirname(folder), made)
-  await makeFolder(folder)
-  made.add(folder)
 }
 
 /** Makes a folder of exactly this mode, whatever the umask takes away. */

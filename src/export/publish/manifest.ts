@@ -69,6 +69,7 @@ export interface Manifest {
   /** Fixed values of partitions above the destination, such as the account. */
   partitionValues: Record<string, string>
   filters: Record<string, unknown>
+  /** The names looked for, and how many values were replaced by name. */
   redacted: { names: string[]; values: Record<string, number> }
   schema: { name: string; type: ColumnKind; nullable: boolean }[]
   rows: number
@@ -79,18 +80,12 @@ export interface Manifest {
 }
 
 /** One publication as `latest.json` names it. */
-export interface LatestEntry {
-  snapshotId: string
+export interface LatestEntry
+  extends Pick<Manifest, 'snapshotId' | 'cut' | 'sinceSeq' | 'rows' | 'bytes' | 'publishedAt'> {
   /** Path of its manifest below the destination. */
   manifest: string
   /** Of the manifest's bytes, hex. */
   manifestSha256: string
-  cut: number
-  sinceSeq: number | null
-  rows: number
-  bytes: number
-  /** Epoch ms. */
-  publishedAt: number
   /** Absent where an earlier version published it, as `format` and `partitionBy` are. */
   filters?: RecordedFilters
   format?: Format

@@ -1,6 +1,7 @@
 // Reads one cut of the mirror in one read transaction, in bounded batches. Never blocks a writer, nor is blocked.
 import { columnsAsMigrated, evidenceAsMigrated } from '../../mirror/as-migrated.ts'
 import { explain, explaining } from '../../mirror/explain.ts'
+import type { WalkProof } from '../../mirror/maintenance/proof.ts'
 import { openReader } from '../../mirror/open.ts'
 import { type LastFullWalk, lastFullWalkOf } from '../../mirror/shown/history.ts'
 import { COLUMNS, type RawRow } from './columns.ts'
@@ -35,14 +36,7 @@ const BATCH_BYTES = 64 * 1024
 const BATCH_ROWS = 1_000
 
 /** The proof of a full walk, of the whole list. `verify --proof` judges the evidence of that walk anew. */
-export interface Proof {
-  walkId: number
-  /** Epoch ms. */
-  startedAt: number
-  finishedAt: number
-  /** SHA-256 of the evidence, hex. */
-  sha256: string
-}
+export type Proof = Pick<WalkProof, 'walkId' | 'startedAt' | 'finishedAt' | 'sha256'>
 
 function lastProof(db: ReturnType<typeof openReader>): Proof | null {
   const sha256 = evidenceAsMigrated(db)

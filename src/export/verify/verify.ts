@@ -5,20 +5,17 @@ import { basename, dirname, posix } from 'node:path'
 import { isMirrorError, MirrorError } from '../../errors.ts'
 import { SNAPSHOT_ID } from '../../mirror/tables/snapshots.ts'
 import { codeOf } from '../formats.ts'
+import type { ExportOptions } from '../options.ts'
 import { readLatest } from '../publish/latest.ts'
 import { encodingOf, type Manifest, type ManifestFile, parseManifest, refuseNewerFiles } from '../publish/manifest.ts'
 import { isFolder } from '../publish/publish.ts'
-import { LATEST, MANIFEST, MANIFEST_NAMES, readManifest, type S3Settings, type Store } from '../publish/store.ts'
+import { LATEST, MANIFEST, MANIFEST_NAMES, readManifest, type Store } from '../publish/store.ts'
 import { storeAt } from '../publish/store-at.ts'
 import { type Comparison, comparisonOf } from './rows.ts'
 
-export interface VerifySnapshotsOptions {
-  /** Whether every row is compared with the mirror at `dbPath`. */
+export interface VerifySnapshotsOptions extends Pick<ExportOptions, 'dbPath' | 'env' | 's3' | 'signal'> {
+  /** Whether every row is compared with the mirror. */
   deep: boolean
-  dbPath: string
-  env?: NodeJS.ProcessEnv
-  s3?: S3Settings
-  signal?: AbortSignal
   /** Files checked so far, and how many there are. */
   onProgress?: (done: number, total: number) => void
 }
@@ -47,16 +44,11 @@ export interface SnapshotVerified {
   ok: boolean
   /** What was checked: a folder or a URL. */
   place: string
-  snapshots: {
-    snapshotId: string
-    kind: 'full' | 'changes'
-    cut: number
+  snapshots: (Pick<Manifest, 'snapshotId' | 'kind' | 'cut' | 'rows' | 'bytes'> & {
     files: number
-    rows: number
-    bytes: number
     /** null where rows were not compared. */
     deep: Comparison | null
-  }[]
+  })[]
   problems: SnapshotProblem[]
 }
 

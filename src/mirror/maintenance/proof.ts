@@ -8,7 +8,7 @@ import { marksOf } from '../tables/marks.ts'
 import type { WalkKind } from '../tables/walks.ts'
 import { askProcess } from './statement-process.ts'
 
-interface WalkProof {
+export interface WalkProof {
   walkId: number
   kind: WalkKind
   /** Epoch ms. */

@@ -1,7 +1,7 @@
 // Removes the payloads of tombstoned tasks: the only thing that ever leaves the mirror. What remains says that the task
 // was there, when, and when it was deleted. Works in synchronous batches and yields between them, to hear signals.
 // Unused parts of the file may hold traces of what was removed until a VACUUM.
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as breathe } from 'node:timers/promises'
 import { PAYLOAD_COLUMNS } from '../../task/columns.ts'
 import type { Db } from '../connect.ts'
 import { explaining } from '../explain.ts'
@@ -90,7 +90,7 @@ async function prune(
   })
   while (explaining(path, () => batch.immediate()) > 0) {
     onProgress?.(done.rows)
-    await turn()
+    await breathe()
     signal.throwIfAborted()
   }
   return done

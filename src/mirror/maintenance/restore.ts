@@ -20,7 +20,7 @@ import {
   syncPath,
 } from '../files.ts'
 import { takeLock } from '../lock.ts'
-import { vacuumInto } from './vacuum.ts'
+import { type Vacuumed, vacuumInto } from './vacuum.ts'
 import { verifyMirror } from './verify.ts'
 
 interface RestoreRequest {
@@ -35,13 +35,9 @@ interface RestoreRequest {
   onProgress?(phase: string, rows: number, total: number | null): void
 }
 
-export interface Restored {
+export interface Restored extends Vacuumed {
   path: string
   from: string
-  /** Rows of `tasks`, tombstones included. */
-  tasks: number
-  /** Highest `change_seq`. */
-  cut: number
   bytes: number
   /** Where the old mirror is now, its WAL beside it; null where there was none. */
   movedTo: string | null

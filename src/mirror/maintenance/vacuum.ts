@@ -5,7 +5,7 @@ import { connect, lend } from '../connect.ts'
 import { explaining } from '../explain.ts'
 import { askProcess } from './statement-process.ts'
 
-interface Vacuumed {
+export interface Vacuumed {
   /** Rows of `tasks`, tombstones included. */
   tasks: number
   /** Highest `change_seq`; 0 where there is no row. */

@@ -8,6 +8,7 @@ export interface RunEnd {
   retries: number
   bytes: number
   waitedMs: number
+  /** The steps in their order, such as `["full"]` or `["head", "open"]`. */
   plan: string[]
   outcome: Outcome
   verdict: Verdict | null

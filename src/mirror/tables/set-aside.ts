@@ -6,7 +6,9 @@ import { writeOne } from './statements.ts'
 
 export interface SetAside {
   source: 'list' | 'detail'
+  /** Its index in the list when it was met. */
   skip: number | null
+  /** Null where it has no usable id. */
   taskId: string | null
   /**
    * Stable code: not-an-object, no-id, id-too-long, id-malformed, too-deep, too-many-values, unreadable, other-id,
@@ -100,17 +102,9 @@ export function setAsideTable(db: Db, maxBytes: number) {
 
 export type SetAsideTable = ReturnType<typeof setAsideTable>
 
-interface SetAsideItem {
+interface SetAsideItem extends Pick<SetAside, 'source' | 'skip' | 'taskId' | 'reason' | 'message'> {
   id: number
   runId: number | null
-  source: SetAside['source']
-  /** Its index in the list when it was met. */
-  skip: number | null
-  /** Null where it has no usable id. */
-  taskId: string | null
-  /** Stable code, see `SetAside`. */
-  reason: string
-  message: string
   /** Bytes of the raw text. */
   bytes: number
   /** The raw text as sent, where asked for. Read when it is looked at: all of them may be larger than memory. */

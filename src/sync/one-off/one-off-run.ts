@@ -4,7 +4,7 @@ import { openReader } from '../../mirror/open.ts'
 import type { ClientOptions } from '../../service/client.ts'
 import type { Service, Traffic } from '../../service/service.ts'
 import type { Verdict } from '../../task.ts'
-import { bindRun, checkRequests, errorRecord, newRun, openClient, openWriterThread, rememberWait } from '../begin.ts'
+import { bindRun, errorRecord, newRun, openClient, openWriterThread, rememberWait } from '../begin.ts'
 import { howEnded } from '../conclude.ts'
 import type { Run, RunContext } from '../context.ts'
 
@@ -31,7 +31,6 @@ export async function runOneOff<T>(
   work: (run: Run) => Promise<OneOffDone<T>>,
   client: Partial<ClientOptions> = {},
 ): Promise<T> {
-  checkRequests(context)
   const writer = await openWriterThread(context, { command }, BY_ITSELF)
   let service: Service | null = null
   try {

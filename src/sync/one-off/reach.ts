@@ -40,7 +40,7 @@ interface Seen extends Decoded {
   firstId: string | null
 }
 
-/** `mostMs` for each question. Throws `config-invalid` for an address or key that cannot be used, and `interrupted`. */
+/** `mostMs` for each question. Throws `interrupted`. */
 export async function reachService(context: RunContext, mostMs = MOST_MS): Promise<Reached> {
   const { now, random, config } = context
   const { connectTimeoutMs, requestTimeoutMs, maxResponseBytes } = config.service

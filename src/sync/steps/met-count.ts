@@ -1,6 +1,6 @@
 // How many items of a list a walk has accounted for, to be compared with the list's length by its indexes; and how many
 // tasks it met that had come in while the walk before it went on. Pure.
-import type { ItemsWindow } from '../../walk/source.ts'
+import { type ItemsWindow, newIds } from '../../walk/source.ts'
 
 export class MetCount {
   /** How many tasks were met for the first time. */
@@ -15,9 +15,8 @@ export class MetCount {
     this.met = met
   }
 
-  joined({ ids, met }: ItemsWindow): void {
-    const news = ids.filter((_, index) => met[index] === 0)
-    this.#doubled += news.length - new Set(news).size
+  joined(window: ItemsWindow): void {
+    this.#doubled += window.met.filter((met) => met === 0).length - newIds(window).size
   }
 
   /** By how many items a list of `total` is longer than what was met; 0 or less: it is not. */

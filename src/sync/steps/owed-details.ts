@@ -31,9 +31,11 @@ export async function askOwedDetails(run: Run, round = ROUND): Promise<string[]>
     asked += answered.asked
     isMore = answered.asked === round
   }
-  if (unsettled.length === 0 || !isCreatedOrder(run.facts.order ?? null)) return absent
-  const windows = await windowsAround(run, unsettled)
-  await readWindows(run, windows.slice(0, MOST_WINDOWS), itemBytesOf(run) ?? 0)
+  if (unsettled.length === 0) return absent
+  if (isCreatedOrder(run.facts.order ?? null)) {
+    const windows = await windowsAround(run, unsettled)
+    await readWindows(run, windows.slice(0, MOST_WINDOWS), itemBytesOf(run) ?? 0)
+  }
   await askForAll(run, { ids: unsettled, reason: 'detail' }, countedAs(run, 'details', unsettled.length))
   return absent
 }

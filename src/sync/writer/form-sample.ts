@@ -3,7 +3,7 @@
 // walk passes them; what the comparison shows is judged elsewhere.
 import { isObject, parseExact } from '../../json.ts'
 import type { SampledForms } from '../../mirror/forms/form-votes.ts'
-import { boundValues, filledColumns, rowOf, stringBytes, stringEnds, stringIn } from '../../mirror/row-bytes.ts'
+import { RowStrings, rowOf } from '../../mirror/row-bytes.ts'
 import type { Facts } from '../../mirror/tables/facts.ts'
 import type { WalkKind } from '../../mirror/tables/walks.ts'
 import { TASK_COLUMNS } from '../../task/columns.ts'
@@ -57,7 +57,7 @@ const EMPTY_JSON = 2
 /** By sign, the item with most of it. */
 type Most = Map<string, { item: SampledItem; size: number }>
 /** By shape, how many items have it, and the first of them. */
-type Shapes = Map<string, { item: SampledItem; count: number }>
+type Shapes = Map<string | number, { item: SampledItem; count: number }>
 /** Copies the offered item, once, however often it is called: its bytes are valid only until its window is taken in. */
 type Copy = () => SampledItem
 
@@ -91,6 +91,9 @@ export class FormSample {
   /** The last final item of the window that is being taken in. */
   #lastInWindow: Copy | null = null
   #state: number
+  readonly #strings = new RowStrings()
+  /** The status that was decoded last: most tasks have that of the one before. */
+  #status = { bytes: Buffer.alloc(0), text: '' }
 
   /** `isFull`: what a full walk shows is chosen, whether new or not. `seed`: of the random choice, 32 bits. */
   constructor({ forms_compared: compared, summary_fields: summary = [] }: Facts, isFull: boolean, seed: number) {
@@ -138,7 +141,7 @@ export class FormSample {
     else if (final === 0 || (isChanged && !this.#isOfRange)) {
       const kept = this.#changed.filter(({ isFinal }) => isFinal === listed.final).length
       if (kept < (listed.final ? EVIDENCE.final - final : EVIDENCE.open - open)) this.#changed.push(copy())
-      keepMost(this.#most, signsOf(listed.bytes), copy, signs)
+      keepMost(this.#most, signsOf(this.#strings.of(listed.bytes)), copy, signs)
     }
   }
 
@@ -191,20 +194,29 @@ export class FormSample {
     const passed = this.#passed
     passed.items += 1
     if (final) this.#lastInWindow = copy
-    const members = membersOf(bytes)
-    const signs = signsOf(bytes, members)
+    const strings = this.#strings.of(bytes)
+    const members = membersOf(strings)
+    const signs = signsOf(strings, members)
     keepMost(passed.most, signs, copy)
     // Which columns it fills, if a body is empty or breaks off, and names in `extra`, with values of booleans.
-    const named = members.map(([name, value]) => (typeof value === 'boolean' ? `${name}=${value}` : name))
     const isEmpty = signs.some(([sign, size]) => BODIES.has(sign) && size <= EMPTY_JSON)
-    const bodies = `${isEmpty ? ' empty' : ''}${signs.includes(BROKEN_OFF) ? ' broken' : ''}`
-    countShape(final ? passed.finals : passed.opens, `${filledColumns(bytes)}${bodies} ${named}`, copy)
-    if (final) countShape(passed.statuses, stringIn(bytes, STATUS), copy)
+    const parts = 4 * strings.filled + (isEmpty ? 2 : 0) + (signs.includes(BROKEN_OFF) ? 1 : 0)
+    const named = members.map(([name, value]) => (typeof value === 'boolean' ? `${name}=${value}` : name))
+    countShape(final ? passed.finals : passed.opens, named.length === 0 ? parts : `${parts} ${named}`, copy)
+    if (final) countShape(passed.statuses, this.#statusOf(strings), copy)
     if (passed.byChance.length < MOST_BY_CHANCE) passed.byChance.push(copy())
     else {
       const at = Math.floor(this.#chance() * passed.items)
       if (at < MOST_BY_CHANCE) passed.byChance[at] = copy()
     }
+  }
+
+  #statusOf(strings: RowStrings): string {
+    if (!strings.isText(STATUS, this.#status.bytes)) {
+      const text = strings.text(STATUS)
+      this.#status = { bytes: Buffer.from(text), text }
+    }
+    return this.#status.text
   }
 
   /** A random number, 0 to 1; mulberry32. */
@@ -217,7 +229,7 @@ export class FormSample {
 }
 
 /** Counts the items of each shape, and keeps the first of each. */
-function countShape(shapes: Shapes, shape: string, copy: Copy): void {
+function countShape(shapes: Shapes, shape: string | number, copy: Copy): void {
   const known = shapes.get(shape)
   if (known !== undefined) known.count += 1
   else if (shapes.size < MOST_SHAPES) shapes.set(shape, { count: 1, item: copy() })
@@ -238,7 +250,7 @@ export function itemOf({ id, final, bytes }: Pick<ListedTask, 'id' | 'final' | '
 
 /** A listed task before its detail is known. */
 export function comparedOf({ isFinal, bytes }: SampledItem): ComparedTask {
-  return { isFinal, signs: signsOf(bytes), listed: [storedTask(rowOf(bytes))], details: [] }
+  return { isFinal, signs: signsOf(new RowStrings().of(bytes)), listed: [storedTask(rowOf(bytes))], details: [] }
 }
 
 /** How JSON and markup begin, and how they end where nothing is cut off. */
@@ -246,12 +258,12 @@ const CLOSED_BY = new Map(['{}', '[]', '""', '<>'].map((pair) => [pair.charCodeA
 const BROKEN_OFF = ['a body that breaks off', 1] as const
 
 /** `members`: those of the row's `extra`. */
-function signsOf(row: Buffer, members = membersOf(row)): Signs {
+function signsOf(strings: RowStrings, members = membersOf(strings)): Signs {
   const signs: Signs[number][] = []
   for (const [body, column] of BODIES) {
-    const size = stringBytes(row, column)
+    const size = strings.size(column)
     if (size > 0) signs.push([body, size])
-    const [first, last] = stringEnds(row, column)
+    const [first, last] = strings.ends(column)
     if (last !== (CLOSED_BY.get(first) ?? last) && !signs.includes(BROKEN_OFF)) signs.push(BROKEN_OFF)
   }
   for (const [name, value] of members) if (value === true) signs.push([name, 1])
@@ -259,10 +271,9 @@ function signsOf(row: Buffer, members = membersOf(row)): Signs {
 }
 
 /** The members of `extra`. */
-function membersOf(row: Buffer): [name: string, value: JsonValue][] {
-  const length = stringBytes(row, EXTRA)
-  if (length === 0 || length > LONGEST_EXTRA) return []
-  // Only `extra` is made a string, and not the other columns, bodies among them.
-  const extra = parseExact(String(boundValues(row)[EXTRA]))
+function membersOf(strings: RowStrings): [name: string, value: JsonValue][] {
+  const size = strings.size(EXTRA)
+  if (size === 0 || size > LONGEST_EXTRA) return []
+  const extra = parseExact(strings.text(EXTRA))
   return isObject(extra) ? Object.entries(extra) : []
 }

@@ -104,8 +104,10 @@ export function takeDetail(
   const outcome = restored ? 'restored' : same ? 'unchanged' : 'updated'
   if (recency !== 'unclear')
     return { seq, outcome, isOpen: !isDone(whole), isTaken: true, owedFor: settle(intake, seq, whole, reading) }
-  // A state that the task had, with more in it than the list shows; which of the two is later has still to be seen.
-  tables.owed.oweDetail(task.id, now, JSON.stringify(listed))
+  // A state that the task had, with more in it than the list shows; which of the two is later has still to be seen. Where
+  // the row held more than the list shows, no list has shown the other one: the next detail has to agree with this one.
+  const isOfList = isListedOtherwise || held.listHash?.equals(held.contentHash) === true
+  tables.owed.oweDetail(task.id, now, isOfList ? JSON.stringify(listed) : null)
   tables.owed.settle(task.id, 'candidate')
   return { seq, outcome, isOpen: !isDone(whole), isTaken: true, owedFor: DISAGREES }
 }

@@ -77,11 +77,9 @@ export class WindowTaking {
     const known = isStale ? this.#writing.tables.tasks.find(id, listedHash(window, index)) : lookedUp[index]
     this.ids.add(id)
     const listed = listedTask(window, index)
-    const { seq, ...found } = this.#takeTask(listed, known, place)
-    this.#writing.sample?.offer(listed, place, {
-      ...found,
-      isHeldOtherwise: known?.isListedSo === true && known.isListedOtherwise,
-    })
+    const { seq, isChanged, showsLess } = this.#takeTask(listed, known, place)
+    const isHeldOtherwise = known?.isListedSo === true && known.isListedOtherwise
+    this.#writing.sample?.offer(listed, place, { isChanged, showsLess, isHeldOtherwise })
     if (this.#marks?.add(seq) === true) {
       this.newlyMet += 1
       this.#met.add(id)

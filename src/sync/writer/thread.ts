@@ -1,5 +1,5 @@
 // The writer thread as the main one sees it: `Session`, asynchronous. Rows and bodies are transferred, not copied.
-import { setImmediate as pause } from 'node:timers/promises'
+import { setImmediate as breathe } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { shareHandle } from '../../mirror/inspect.ts'
 import { callsOf } from '../../threads/calls.ts'
@@ -83,7 +83,7 @@ function prepareGently(finalStatuses: ReadonlySet<string>): Prepare {
         if (value !== null) release(raw)
         return value
       }
-      await pause()
+      await breathe()
     }
   }
 }

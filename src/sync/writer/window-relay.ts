@@ -2,6 +2,7 @@
 // that the writer always has the next one at hand. What the writer said of a window before others were taken in is
 // brought up to date here. Knows no tables.
 import type { Moment } from '../../task.ts'
+import { newIds } from '../../walk/source.ts'
 import { type PreparedWindow, type Summary, summaryOf, withHashes } from './prepare.ts'
 import type { TakeIn } from './take-window.ts'
 import type { KnownState, Looked, TakenIn, Viewed } from './windows.ts'
@@ -195,10 +196,10 @@ export class WindowRelay {
     this.#late.note(done)
     this.#lastTaken = done.catch(() => undefined)
     this.#taken.bringUpToDate(viewed.met, ids, viewed)
-    const newly = new Set(ids.filter((_, index) => viewed.met[index] === 0))
+    const newlyMet = newIds({ ids, met: viewed.met }).size
     this.#taken.add(walkId, ids)
     this.#forget()
-    return { newlyMet: newly.size }
+    return { newlyMet }
   }
 
   async dropWindow(handle: number): Promise<void> {

@@ -1,7 +1,7 @@
 // What object storage must promise: encryption that is answered for, and no plain http beyond this machine.
 import type { S3Client, ServerSideEncryption } from '@aws-sdk/client-s3'
 import { MirrorError } from '../../../errors.ts'
-import { type Destination, refusePlainHttp } from '../../../http-policy.ts'
+import { refusePlainHttp } from '../../../http-policy.ts'
 import type { S3Settings } from '../store.ts'
 
 export interface Encryption {
@@ -36,7 +36,7 @@ export function encryptionOf(
 export function refuseInsecure(client: S3Client, insecureHosts: readonly string[]): void {
   client.middlewareStack.add(
     (next) => (args) => {
-      const to = args.request as Destination
+      const to = args.request as Pick<URL, 'protocol' | 'hostname'>
       refusePlainHttp(to, {
         what: 'tasks',
         setting: 'AWS_ENDPOINT_URL_S3',
