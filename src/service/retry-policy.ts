@@ -54,7 +54,7 @@ export const RETRY_POLICY: Readonly<Record<AttemptOutcome, RetryRule>> = {
   redirected: { ends: 'service-refused', retried: false, ...calm },
   // 408, 503, 504.
   overloaded: { ends: 'status', retried: true, strained: true, suspect: false },
-  // 429.
+  // 429, and a 403 that says when to ask again, as gateways tell of a quota.
   limited: { ends: 'status', retried: true, strained: true, suspect: false },
   // 425, any other 5xx, and numbers that are no HTTP status.
   failing: { ends: 'status', retried: true, ...calm },
@@ -92,12 +92,16 @@ interface HeardAnswer {
   httpStatus: number
   /** The envelope's `statusCode`; null where there is none. */
   statusCode: number | null
+  /** The wait that it asks for, ms. */
+  retryAfterMs?: number | null
   /** What a 2xx brought; of any other answer only `statusCode` matters. */
   body: 'none' | 'not-json' | 'too-much' | 'without-payload' | 'with-payload'
 }
 
 export function outcomeOf(operation: Operation, heard: HeardAnswer): AttemptOutcome {
-  const byStatus = outcomeOfStatus(operation, worseStatus(heard.httpStatus, heard.statusCode))
+  const status = worseStatus(heard.httpStatus, heard.statusCode)
+  if (status === 403 && heard.retryAfterMs) return 'limited'
+  const byStatus = outcomeOfStatus(operation, status)
   if (byStatus !== 'answered') return byStatus
   if (heard.body === 'none') return operation === 'list' && heard.httpStatus === 204 ? 'no-payload' : 'empty'
   if (heard.body === 'not-json') return 'not-json'

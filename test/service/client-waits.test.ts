@@ -42,6 +42,7 @@ test('a Retry-After date is measured by the clock of the service, not by ours', 
 test.each<[string, Behaviour]>([
   ['90,000 seconds', saysJson(429, {}, { 'retry-after': '90000' })],
   ['90,000 seconds in an envelope of HTTP 200', saysJson(200, page([], 429), { 'retry-after': '90000' })],
+  ['90,000 seconds with a 403, as of a quota', saysJson(403, {}, { 'retry-after': '90000' })],
   ['90,000 seconds with a 503 of HTML', says(503, '<html>', { 'retry-after': '90000' })],
   [
     'a date of the next day',

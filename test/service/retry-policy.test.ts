@@ -76,6 +76,15 @@ test('a success without its payload is a refusal of the list and an answer of a 
   expect(outcomeOf('get', noContent)).toBe('empty')
 })
 
+test('a 403 that says when to ask again is a limit, and any other one refuses', () => {
+  const outcomeOf403 = (retryAfterMs: number | null) =>
+    (['list', 'get'] as const).map((operation) =>
+      outcomeOf(operation, { httpStatus: 403, statusCode: 403, retryAfterMs, body: 'none' }),
+    )
+  expect(outcomeOf403(60_000)).toEqual(['limited', 'limited'])
+  for (const none of [0, null]) expect(outcomeOf403(none)).toEqual(['key-refused', 'refused'])
+})
+
 test('nothing that ends the run or refuses is retried, and nothing answered strains', () => {
   for (const [outcome, row] of Object.entries(RETRY_POLICY)) {
     if (['ok', 'refused', 'key-refused', 'service-refused', 'too-large'].includes(row.ends)) {
