@@ -77,7 +77,7 @@ export class AnswerJudge {
     const success = isSuccess(response)
     const read = success ? await this.#decoded(response, decode) : { body: 'none' as const, value: null }
     const { statusCode, message } = read.value ?? readEnvelope(success ? null : response.body)
-    const outcome = outcomeOf(operation, { httpStatus, statusCode, body: read.body })
+    const outcome = outcomeOf(operation, { httpStatus, statusCode, retryAfterMs, body: read.body })
     if (outcome === 'answered' && read.value !== null) {
       // The first answers, wherever they are in the list: a run may ask for its end before its front.
       if (operation === 'list' && this.#listed++ < FIRST_ANSWERS) this.#options.onFirst?.(came)

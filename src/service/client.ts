@@ -11,7 +11,7 @@ import { exchange, orAborted } from './exchange.ts'
 import { type Auth, credentialsFor, keySent, withoutKey } from './key.ts'
 import { Pacing, type PacingOptions, type WaitReason } from './pacing.ts'
 import type { ResponseInfo } from './response-info.ts'
-import { backOffMs, RETRY_POLICY } from './retry-policy.ts'
+import { backOffMs, LIMIT_RETRIES, limitWaitMs, RETRY_POLICY } from './retry-policy.ts'
 import type { Answer, Decode, Decoded, Ok, RequestOptions, Service, Traffic, Window } from './service.ts'
 
 type PacingChoices = Omit<PacingOptions, 'onWait'>
@@ -143,12 +143,14 @@ export class Client implements Service {
   async #ask<T extends Decoded>(
     request: ServiceRequest,
     decode: Decode<T>,
-    { maxRetries = Number.POSITIVE_INFINITY, signal, discard }: RequestOptions<T>,
+    { maxRetries, signal, discard }: RequestOptions<T>,
   ): Promise<Answer<T>> {
     const { operation, path } = request
     const wanted: Wanted<T> = { signal: this.#either(signal), decode, discard }
     let retryAt: number | undefined
     let attempts = 0
+    const retries = Math.min(maxRetries ?? Number.POSITIVE_INFINITY, this.#options.maxRetries)
+    const isPatient = maxRetries === undefined && retries > 0
     try {
       return await pRetry(
         (attempt) => {
@@ -156,13 +158,16 @@ export class Client implements Service {
           return this.#askOnce(request, wanted, retryAt)
         },
         {
-          retries: Math.min(maxRetries, this.#options.maxRetries),
+          retries: retries + (isPatient ? LIMIT_RETRIES : 0),
           // `#askOnce` waits until `retryAt` by the shared pacing; p-retry must add no wait of its own.
           minTimeout: 0,
           maxTimeout: 0,
           shouldRetry: ({ error, retriesConsumed }) => {
             if (!(error instanceof AttemptFailure) || !RETRY_POLICY[error.outcome].retried) return false
-            const delayMs = backOffMs(retriesConsumed, this.#options.random())
+            const isBeyond = retriesConsumed >= retries
+            if (isBeyond && (error.outcome !== 'limited' || error.detail.retryAfterMs)) return false
+            const random = this.#options.random()
+            const delayMs = isBeyond ? limitWaitMs(random) : backOffMs(retriesConsumed, random)
             retryAt = this.#options.now() + delayMs
             this.#trouble = this.#scrub(error.words)
             this.#options.log?.('retry', { ...error.facts, operation, attempt: attempts, delayMs })

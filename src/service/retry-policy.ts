@@ -14,6 +14,7 @@ export type AttemptOutcome =
   | 'key-refused'
   | 'redirected'
   | 'overloaded'
+  | 'limited'
   | 'failing'
   | 'timed-out'
   | 'reset'
@@ -51,8 +52,10 @@ export const RETRY_POLICY: Readonly<Record<AttemptOutcome, RetryRule>> = {
   'key-refused': { ends: 'key-refused', retried: false, ...calm },
   // Any 3xx: never followed.
   redirected: { ends: 'service-refused', retried: false, ...calm },
-  // 408, 429, 503, 504.
+  // 408, 503, 504.
   overloaded: { ends: 'status', retried: true, strained: true, suspect: false },
+  // 429, and a 403 that says when to ask again, as gateways tell of a quota.
+  limited: { ends: 'status', retried: true, strained: true, suspect: false },
   // 425, any other 5xx, and numbers that are no HTTP status.
   failing: { ends: 'status', retried: true, ...calm },
   // The deadline passed before the last byte.
@@ -78,7 +81,8 @@ export function outcomeOfStatus(operation: Operation, status: number): AttemptOu
   if (status >= 200 && status < 300) return 'answered'
   if (status >= 300 && status < 400) return 'redirected'
   if (status === 401 || (status === 403 && operation === 'list')) return 'key-refused'
-  if (status === 408 || status === 429 || status === 503 || status === 504) return 'overloaded'
+  if (status === 408 || status === 503 || status === 504) return 'overloaded'
+  if (status === 429) return 'limited'
   if (status !== 425 && status >= 400 && status < 500) return 'refused'
   return 'failing'
 }
@@ -88,12 +92,16 @@ interface HeardAnswer {
   httpStatus: number
   /** The envelope's `statusCode`; null where there is none. */
   statusCode: number | null
+  /** The wait that it asks for, ms. */
+  retryAfterMs?: number | null
   /** What a 2xx brought; of any other answer only `statusCode` matters. */
   body: 'none' | 'not-json' | 'too-much' | 'without-payload' | 'with-payload'
 }
 
 export function outcomeOf(operation: Operation, heard: HeardAnswer): AttemptOutcome {
-  const byStatus = outcomeOfStatus(operation, worseStatus(heard.httpStatus, heard.statusCode))
+  const status = worseStatus(heard.httpStatus, heard.statusCode)
+  if (status === 403 && heard.retryAfterMs) return 'limited'
+  const byStatus = outcomeOfStatus(operation, status)
   if (byStatus !== 'answered') return byStatus
   if (heard.body === 'none') return operation === 'list' && heard.httpStatus === 204 ? 'no-payload' : 'empty'
   if (heard.body === 'not-json') return 'not-json'
@@ -119,4 +127,15 @@ const FIRST_BACK_OFF_MS = 500
 /** Full jitter (AWS Architecture Blog, "Exponential Backoff And Jitter"): ms before retry `n`, counted from 0. */
 export function backOffMs(n: number, random: number): number {
   return Math.round(random * Math.min(LONGEST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** n))
+}
+
+/**
+ * So many retries more, each after `limitWaitMs`, where the last one met a limit that does not say when it is over: it
+ * may count by the minute.
+ */
+export const LIMIT_RETRIES = 3
+
+/** Half of the longest back-off at least, ms: three of them last most of a minute, whatever is drawn. */
+export function limitWaitMs(random: number): number {
+  return Math.round((LONGEST_BACK_OFF_MS * (1 + random)) / 2)
 }

@@ -42,6 +42,7 @@ test('a Retry-After date is measured by the clock of the service, not by ours', 
 test.each<[string, Behaviour]>([
   ['90,000 seconds', saysJson(429, {}, { 'retry-after': '90000' })],
   ['90,000 seconds in an envelope of HTTP 200', saysJson(200, page([], 429), { 'retry-after': '90000' })],
+  ['90,000 seconds with a 403, as of a quota', saysJson(403, {}, { 'retry-after': '90000' })],
   ['90,000 seconds with a 503 of HTML', says(503, '<html>', { 'retry-after': '90000' })],
   [
     'a date of the next day',
@@ -92,6 +93,27 @@ test('back-off is drawn anew, and twice as long, for every retry', async () => {
   await using client = makeClient(server.url, { ...clock, maxRetries: 8, random: () => 1 })
   await client.list(WINDOW, decodePage)
   expect(clock.slept).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
+})
+
+test.each<[string, Behaviour, string, number]>([
+  ['a limit by the minute that does not say so is waited out', saysJson(429, {}), 'ok', 9],
+  ['one that tells a shorter wait is not', saysJson(429, {}, { 'retry-after': '1' }), 'failed', 7],
+  ['nor is a failure that lasts as long', saysJson(500, {}), 'failed', 7],
+])('%s', async (_, refusal, kind, requests) => {
+  const clock = skippingClock()
+  const end = clock.now() + 57_000
+  const behaviour: Behaviour = (socket, request) => (clock.now() < end ? refusal : good)(socket, request)
+  await using server = await rawServer([behaviour])
+  await using client = makeClient(server.url, { ...clock, maxRetries: 6 })
+  expect(await client.list(WINDOW, decodePage)).toMatchObject({ kind })
+  expect(server.requests).toHaveLength(requests)
+})
+
+test('who wants few retries waits for no limit', async () => {
+  await using server = await rawServer([saysJson(429, {})])
+  await using client = makeClient(server.url, { maxRetries: 6 })
+  expect(await client.list(WINDOW, decodePage, { maxRetries: 1 })).toMatchObject({ kind: 'failed' })
+  expect(server.requests).toHaveLength(2)
 })
 
 /** Turns of the event loop in which a request that is on its way comes in. */

@@ -155,7 +155,7 @@ describe('judging', () => {
     ['1,000 content codings', says(200, '{}', { 'content-encoding': 'gzip,'.repeat(1000) }), 'not-json'],
     ['500 in an envelope of HTTP 200', saysJson(200, page([], 500)), 'status'],
     ['200 in an envelope of HTTP 500', saysJson(500, page([])), 'status'],
-    ['429 in an envelope of HTTP 200', saysJson(200, page([], 429)), 'status'],
+    ['429 in an envelope of HTTP 200', saysJson(200, page([], 429), { 'retry-after': '1' }), 'status'],
     ['408', saysJson(408, {}), 'status'],
     ['425', saysJson(425, {}), 'status'],
     ['503 with a body of 1 MB', says(503, 'x'.repeat(1_000_000)), 'status'],

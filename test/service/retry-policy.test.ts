@@ -39,7 +39,7 @@ test.each([
   [408, 'overloaded', 'overloaded'],
   [418, 'refused', 'refused'],
   [425, 'failing', 'failing'],
-  [429, 'overloaded', 'overloaded'],
+  [429, 'limited', 'limited'],
   [500, 'failing', 'failing'],
   [502, 'failing', 'failing'],
   [503, 'overloaded', 'overloaded'],
@@ -74,6 +74,15 @@ test('a success without its payload is a refusal of the list and an answer of a 
   const noContent = { httpStatus: 204, statusCode: null, body: 'none' } as const
   expect(outcomeOf('list', noContent)).toBe('no-payload')
   expect(outcomeOf('get', noContent)).toBe('empty')
+})
+
+test('a 403 that says when to ask again is a limit, and any other one refuses', () => {
+  const outcomeOf403 = (retryAfterMs: number | null) =>
+    (['list', 'get'] as const).map((operation) =>
+      outcomeOf(operation, { httpStatus: 403, statusCode: 403, retryAfterMs, body: 'none' }),
+    )
+  expect(outcomeOf403(60_000)).toEqual(['limited', 'limited'])
+  for (const none of [0, null]) expect(outcomeOf403(none)).toEqual(['key-refused', 'refused'])
 })
 
 test('nothing that ends the run or refuses is retried, and nothing answered strains', () => {

@@ -1,5 +1,7 @@
 // Where a head walk may end: known tasks prove nothing by themselves, neighbours do.
 import { describe, expect, test } from 'vitest'
+import { startSimulator } from '../../src/simulator/server.ts'
+import { runSync } from '../../src/sync/run.ts'
 import {
   type Candidate,
   holdsNeighbours,
@@ -7,6 +9,8 @@ import {
   type NeighbourRules,
   neighboursKept,
 } from '../../src/sync/steps/neighbours.ts'
+import { makeRunContext } from '../support/run-context.ts'
+import { makeScratch } from '../support/scratch.ts'
 
 const NEWEST_FIRST: NeighbourRules = { order: 'created_desc', inversionMs: 0, wanted: 3 }
 
@@ -103,4 +107,22 @@ test('oldest first the same holds the other way round', () => {
   expect(hasRun(listed([48, 49, 50]), MIRROR, rules)).toBe(true)
   expect(hasRun(listed([50, 49, 48]), MIRROR, rules)).toBe(false)
   expect(hasRun(listed([20, 30, 40]), MIRROR, rules)).toBe(false)
+})
+
+test('a walk past many windows of new tasks ends with the first that shows known ones', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 1_000, openFraction: 0, compression: 'none' })
+  const sync = async () => {
+    const context = { sync: { window: 20, overlap: 5 }, service: { concurrency: 1 } }
+    return (await runSync(makeRunContext(simulator.url, scratch.path('m.sqlite'), context), { command: 'sync' }))
+      .summary
+  }
+  await sync()
+  simulator.account.insert(270, { openShare: 0 })
+  const before = simulator.requests
+  const { inserted, verdict } = await sync()
+  const asked = simulator.log.filter(({ n, operation }) => n >= before && operation === 'list')
+  expect({ inserted, verdict }).toEqual({ inserted: 270, verdict: 'complete' })
+  // The end is looked for from where it was.
+  expect(asked.filter(({ skip }) => skip !== null && skip > 290 && skip < 900)).toEqual([])
 })

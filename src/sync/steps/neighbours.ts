@@ -112,7 +112,10 @@ type Known = Pick<Candidate, 'seq' | 'isAsBefore'>
 
 /** So many compared tasks are kept, the last ones: far more than a walk still asks about. */
 const MOST_COMPARED = 50_000
-/** So many windows are looked at one by one; then only those at a power of two: places far down take long to find. */
+/**
+ * So many windows with known tasks are looked at one by one; then only those at a power of two: places far down take
+ * long to find.
+ */
 const EAGER = 16
 
 /**
@@ -127,7 +130,7 @@ export function watchNeighbours(run: Run, order: NeighbourRules['order'], fronti
   const rules: NeighbourRules = { order, inversionMs, wanted: neighboursWanted(overlap) }
   const before = new Map<string, Known | null>()
   let stretch: Candidate[] = []
-  let windows = 0
+  let looks = 0
   let certain = Number.MAX_SAFE_INTEGER
 
   /** Stretches of known tasks older than `bound`, the last one still open. Anything else in between ends a stretch. */
@@ -144,10 +147,12 @@ export function watchNeighbours(run: Run, order: NeighbourRules['order'], fronti
     return stretches
   }
 
-  async function anyRun(stretches: Candidate[][], bound: number): Promise<boolean> {
-    const long = stretches.flatMap((some) => inOrder(some, rules)).filter(({ length }) => length >= rules.wanted)
+  function longEnough(stretches: Candidate[][]): Candidate[][] {
+    return stretches.flatMap((some) => inOrder(some, rules)).filter(({ length }) => length >= rules.wanted)
+  }
+
+  async function anyRun(long: Candidate[][], bound: number): Promise<boolean> {
     const seqs = long.flat().map(({ seq }) => seq)
-    if (seqs.length === 0) return false
     const places = await writer.placesOf(seqs)
     const placeOf = new Map(seqs.map((seq, index) => [seq, places[index] as number]))
     const first = await writer.newestSeq(bound)
@@ -175,11 +180,17 @@ export function watchNeighbours(run: Run, order: NeighbourRules['order'], fronti
       const bound = frontier - Math.max(inversionMs, seen)
       const stretches = stretchesOf(window, bound, stretch)
       stretch = (stretches.at(-1) as Candidate[]).slice(-neighboursKept(rules) - config.sync.window)
-      windows += 1
-      if (windows > EAGER && !Number.isInteger(Math.log2(windows))) return false
-      return anyRun(stretches, bound)
+      const long = longEnough(stretches)
+      if (long.length === 0) return false
+      looks += 1
+      if (looks > EAGER && !Number.isInteger(Math.log2(looks))) return false
+      return anyRun(long, bound)
     },
 
-    holds: (window) => anyRun(stretchesOf(window, frontier - inversionMs, []), frontier - inversionMs),
+    async holds(window) {
+      const bound = frontier - inversionMs
+      const long = longEnough(stretchesOf(window, bound, []))
+      return long.length > 0 && anyRun(long, bound)
+    },
   }
 }
