@@ -91,7 +91,7 @@ export class Pacing {
     const { now } = this.#options
     this.#check()
     if (notBefore !== undefined && notBefore > now()) {
-      this.#options.onWait?.(notBefore, 'back-off')
+      if (notBefore > this.#heldUntil) this.#options.onWait?.(notBefore, 'back-off')
       await this.#waitUntil(() => notBefore)
     }
     await this.#takeSlot()
