@@ -283,7 +283,7 @@ export function unlisted(answer: Pick<NoWindow, 'kind' | 'status' | 'message'> &
   const { kind, status, message, reason } = answer
   const isRefused = kind === 'refused'
   const what = isRefused ? `refuses to list even one task (status ${status})` : 'fails to list even one task'
-  const isBusy = status === 429 || (status !== null && status >= 500) || reason === 'timeout'
+  const isBusy = !isRefused && (reason === 'status' || reason === 'timeout' || (status ?? 0) >= 400)
   return new MirrorError(isRefused ? 'service-refused' : 'service-failing', `The service ${what}: ${message}`, {
     facts: { reason, status },
     hint: isBusy

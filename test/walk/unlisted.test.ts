@@ -3,7 +3,19 @@ import { expect, test } from 'vitest'
 import { unlisted } from '../../src/walk/reader.ts'
 
 test.each([
-  ['429', { kind: 'refused', status: 429, message: 'Slow down' }, 'service-refused', /when the service is well/],
+  ['429', { kind: 'failed', status: 429, message: 'Slow down' }, 'service-failing', /when the service is well/],
+  [
+    'a 403 of a quota',
+    { kind: 'failed', status: 403, message: 'Quota' },
+    'service-failing',
+    /when the service is well/,
+  ],
+  [
+    'a 429 in an envelope',
+    { kind: 'failed', status: 200, message: '', reason: 'status' },
+    'service-failing',
+    /is well/,
+  ],
   ['503', { kind: 'failed', status: 503, message: 'Down' }, 'service-failing', /when the service is well/],
   ['a timeout', { kind: 'failed', status: null, message: '', reason: 'timeout' }, 'service-failing', /is well/],
   [
