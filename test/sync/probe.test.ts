@@ -208,6 +208,14 @@ test('the text names every question', async () => {
   expect(stdout).toContain('cannot tell')
 })
 
+test('an end that moves at every look is not looked for long', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 300, insertsPerRequest: 1 })
+  const { answers, requests } = (await probeService(makeRunContext(simulator.url, scratch.path('m.sqlite')))).result
+  expect(answers.total).toMatchObject({ seen: expect.stringMatching(/the list moved while its end was looked for/) })
+  expect(requests).toBeLessThan(40)
+})
+
 test('a list that moves for a moment is not taken for one whose pages are filtered', async () => {
   using scratch = makeScratch()
   await using simulator = await startSimulator({ tasks: 300, openFraction: 0 })

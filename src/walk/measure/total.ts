@@ -16,6 +16,8 @@ export interface Total {
 
 /** A list that stands still needs fewer: twenty steps out and as many back are a million windows. */
 const MOST_LOOKS = 40
+/** Of these, at the very end: a list that stands still needs two or three, or more where answers are cut by size. */
+const MOST_NEAR = 10
 
 const untold = (atLeast: number, why: string): Total => ({ total: null, lastId: null, atLeast, why })
 
@@ -37,10 +39,15 @@ async function countToEnd(pager: Pager, start: Start, search: Search): Promise<T
   let lastId = start.ids.at(-1) as string
   let full = start.ids.length
   let { take } = start
+  let nearLooks = 0
   for (let looks = 0; !search.isClosed; looks += 1) {
     const low = search.near ?? start.ids.length
     if (looks === MOST_LOOKS) return untold(low, `its end was not found by ${MOST_LOOKS} looks, near index ${low}`)
-    if (take > 1 && search.near !== null && search.far !== null && search.far - low <= full) search.place = low
+    if (take > 1 && search.near !== null && search.far !== null && search.far - low <= full) {
+      if (nearLooks++ === MOST_NEAR)
+        return untold(low, `the list moved while its end was looked for, near index ${low}`)
+      search.place = low
+    }
     const { place } = search
     let seen = await pager.read(place, take)
     if (seen.kind !== 'items' && take > 1) {
