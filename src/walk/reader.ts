@@ -283,7 +283,8 @@ export function unlisted(answer: Pick<NoWindow, 'kind' | 'status' | 'message'> &
   const { kind, status, message, reason } = answer
   const isRefused = kind === 'refused'
   const what = isRefused ? `refuses to list even one task (status ${status})` : 'fails to list even one task'
-  const isBusy = status === 429 || (status !== null && status >= 500) || reason === 'timeout'
+  // A 403 that is no refused key has asked to be waited for, as a 429 does.
+  const isBusy = status === 403 || status === 429 || (status !== null && status >= 500) || reason === 'timeout'
   return new MirrorError(isRefused ? 'service-refused' : 'service-failing', `The service ${what}: ${message}`, {
     facts: { reason, status },
     hint: isBusy

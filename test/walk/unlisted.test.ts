@@ -4,6 +4,7 @@ import { unlisted } from '../../src/walk/reader.ts'
 
 test.each([
   ['429', { kind: 'refused', status: 429, message: 'Slow down' }, 'service-refused', /when the service is well/],
+  ['403', { kind: 'failed', status: 403, message: 'Quota' }, 'service-failing', /when the service is well/],
   ['503', { kind: 'failed', status: 503, message: 'Down' }, 'service-failing', /when the service is well/],
   ['a timeout', { kind: 'failed', status: null, message: '', reason: 'timeout' }, 'service-failing', /is well/],
   [
