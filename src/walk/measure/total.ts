@@ -14,8 +14,8 @@ export interface Total {
   why: string
 }
 
-/** A list that stands still needs fewer. */
-const MOST_LOOKS = 30
+/** A list that stands still needs fewer: twenty steps out and as many back are a million windows. */
+const MOST_LOOKS = 40
 
 const untold = (atLeast: number, why: string): Total => ({ total: null, lastId: null, atLeast, why })
 
