@@ -425,6 +425,20 @@ describe('a detail beside what the list showed', () => {
     expect(JSON.stringify(withOnlyListed(text('{"id":"a","a":3}'), listed, forms))).toBe('{"id":"a","a":3}')
   })
 
+  test.each([
+    ['a link in the place of a body', '{"body":{"href":"/a"}}', '{"body":{"a":1}}', '{"body":{"a":1}}'],
+    ['beside all of a body', '{"body":{"a":1,"href":"/a"}}', '{"body":{"a":1}}', '{"body":{"a":1,"href":"/a"}}'],
+    ['beside a body, of which the list shows none', '{"size":1}', '{"body":{"a":1}}', '{"body":{"a":1},"size":1}'],
+  ])('what only the list has: %s', (_, listed, detail, kept) => {
+    const of = (result: string) => text(`{"id":"a","result":${result}}`)
+    const paths = [
+      ['result', 'body', 'href'],
+      ['result', 'size'],
+    ]
+    const forms: Forms = { summary: [], uneven: paths.map((path) => ({ path, how: 'only-listed' })) }
+    expect(JSON.stringify(withOnlyListed(of(detail), of(listed), forms))).toBe(`{"id":"a","result":${kept}}`)
+  })
+
   test('keeps no word about a cut, though whole tasks have it, too', () => {
     const forms: Forms = {
       summary: [{ path: ['truncated'], how: 'marked' }],
