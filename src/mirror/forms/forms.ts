@@ -60,7 +60,7 @@ function lacks(value: JsonValue | undefined, path: FieldPath): boolean {
 /** Whether the list is known to show less there, or something else in its place. */
 export function isSummarized({ path, kind }: FormDifference, { summary }: Forms): boolean {
   return summary.some((field) => {
-    if (field.how === 'replaced') return isBelow(path, field.path)
+    if (field.how === 'replaced' || (field.how === 'marked' && kind === 'extra')) return isBelow(path, field.path)
     if (!isLess(kind) && kind !== 'shorter') return false
     return isBelow(path, field.path) || (field.how === 'cut' && kind !== 'absent')
   })
