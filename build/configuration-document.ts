@@ -27,7 +27,7 @@ with [config/task-mirror.schema.json](../config/task-mirror.schema.json) named u
 [config/task-mirror.example.json](../config/task-mirror.example.json) is a start: in a clone, copy it to \`task-mirror.json\` beside \`config/\`.
 
 In the environment a key is written in capitals: \`service.baseUrl\` is \`TASK_MIRROR_SERVICE_BASE_URL\`. Lists are separated
-by commas there, \`null\` is the word, and empty is as good as not set. Flags have environment variables too: \`--base-url\` is \`TASK_MIRROR_BASE_URL\`,
+by commas there, \`null\` is the word, for flags too, and empty is as good as not set. Flags have environment variables too: \`--base-url\` is \`TASK_MIRROR_BASE_URL\`,
 which wins over the key's own variable. A misspelt one
 causes a warning. A path that is \`~\` or begins with \`~/\` is refused, as only a shell expands it. Durations are milliseconds here, and \`90s\`, \`50m\` or \`7d\` on the command line.
 

@@ -183,10 +183,8 @@ function usageError({ code, exitCode, message }: CommanderError, command: string
   const spec = COMMANDS.find(({ name }) => name === command)
   const shown = spec !== undefined && 'examples' in spec ? spec.examples : []
   const byOut = code === 'commander.excessArguments' ? shown.find((line) => line.includes('--out ')) : undefined
-  // For an unknown command, commander's suggestion may be far from what was meant.
-  const all = what.startsWith('unknown command')
-    ? [suggestion, help]
-    : [byOut === undefined ? (suggestion ?? help) : `Where to write is said by --out: \`${byOut}\`.`]
+  // commander's suggestion may be far from what was meant.
+  const all = byOut === undefined ? [suggestion, help] : [`Where to write is said by --out: \`${byOut}\`.`]
   const hint = isKey ? KEY_PLACES : all.filter(Boolean).join(' ')
   // What follows the name may be the key.
   return new MirrorError('usage-invalid', what.replace(/^(unknown option '[^=]*=).*'$/s, "$1...'"), { hint })

@@ -57,7 +57,10 @@ test('a closed stdout does not hide another failure', async () => {
 })
 
 test.each([
-  [['sync', '--ful'], "task-mirror: unknown option '--ful'\n  Did you mean --full?\n"],
+  [
+    ['sync', '--ful'],
+    "task-mirror: unknown option '--ful'\n  Did you mean --full? `task-mirror sync --help` says what there is.\n",
+  ],
   [['rejected', '--limit', 'x'], 'task-mirror: --limit: "x" is not a whole number from 1 to 999999999\n'],
   [['backfill', '--id', 'a', '--since', '1d'], 'task-mirror: --id cannot be combined with --since and --until\n'],
 ])('on a terminal %j is told as every error is', async (args, words) => {

@@ -11,12 +11,20 @@ export const schedule: CommandSpec = {
     'task-mirror schedule --listen 0.0.0.0:8080',
   ],
   flags: [
-    { flags: '--sync <cron>', description: 'when to sync (default: every five minutes)', key: 'schedule.sync' },
-    { flags: '--export <cron>', description: 'when to publish a snapshot (default: never)', key: 'schedule.export' },
+    {
+      flags: '--sync <cron>',
+      description: 'when to sync, null for never (default: every five minutes)',
+      key: 'schedule.sync',
+    },
+    {
+      flags: '--export <cron>',
+      description: 'when to publish a snapshot (default: null, never)',
+      key: 'schedule.export',
+    },
     { flags: '--timezone <name>', description: 'time zone of both (default: UTC)', key: 'schedule.timezone' },
     {
       flags: '--listen <address>',
-      description: 'address or port of the pages (default: 127.0.0.1:8080)',
+      description: 'address or port of the pages, null for none (default: 127.0.0.1:8080)',
       key: 'schedule.listen',
     },
   ],

@@ -42,7 +42,8 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   const problems: string[] = []
   let code: 'usage-invalid' | 'config-invalid' = 'usage-invalid'
   for (const override of [...fromEnvironment(sources.env), ...sources.overrides]) {
-    const { key, value, name } = override
+    const { key, name } = override
+    const value = typeof override.value === 'string' ? fromText(key, override.value) : override.value
     const parsed = schemaOfKey(key).safeParse(value)
     if (parsed.success) {
       setAt(merged, key, parsed.data)
@@ -104,7 +105,7 @@ function fromEnvironment(env: NodeJS.ProcessEnv): Override[] {
   return KEYS.flatMap((key) => {
     const name = environmentName(key)
     const text = env[name]
-    return text === undefined || text === '' ? [] : [{ key, value: fromText(key, text), name }]
+    return text === undefined || text === '' ? [] : [{ key, value: text, name }]
   })
 }
 

@@ -140,7 +140,7 @@ function send(response: ServerResponse, status: number, type: string, body: stri
 
 function refused(what: string, error: NodeJS.ErrnoException): MirrorError {
   return new MirrorError('config-invalid', `${what} cannot be listened on: ${systemWords(error)}`, {
-    hint: 'Choose another address with --listen, or none with schedule.listen null.',
+    hint: 'Choose another address with --listen, or null for none.',
     cause: error,
   })
 }

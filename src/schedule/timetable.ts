@@ -19,7 +19,7 @@ export function makeTimetable(expression: string, timezone: string, key: string)
     cron = new Cron(expression, { timezone, paused: true })
   } catch (error) {
     throw new MirrorError('config-invalid', `${key}: "${expression}" is not a cron expression: ${explain(error)}`, {
-      hint: 'Usually five fields: minute, hour, day of month, month, day of week. "*/5 * * * *" is every five minutes.',
+      hint: 'Usually five fields: minute, hour, day of month, month, day of week. "*/5 * * * *" is every five minutes, null is never.',
     })
   }
   return {

@@ -4,12 +4,13 @@ import type { TaskRow } from '../task.ts'
 /** What tells two tasks of one id apart; null where it is not known. */
 export type Identity = Pick<TaskRow, 'user_id' | 'created_at'>
 
-/** What answers showed of tasks that the mirror holds, tombstones included. */
+/** What answers showed of tasks that the mirror holds. */
 export interface AccountSigns {
+  /** Live ones, and those with another identity than the mirror's. */
   known: number
-  /** Of these, how many carry another `createdAt` or `userId` than the mirror's. */
+  /** Of these, how many carry another identity: `createdAt` or `userId`. */
   others: number
-  /** Other tasks in the answers, which the mirror does not hold. */
+  /** Other tasks in the answers: the mirror holds tombstones of them, or nothing. */
   unknown: number
 }
 

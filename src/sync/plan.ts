@@ -65,8 +65,9 @@ export function planRun(known: PlanInput, request: SyncRequest): PlanStep[] {
   const reason = fullReason(input, request, incremental.length > 0)
   const full: PlanStep[] = reason === null ? [] : [fullStep(input, reason)]
   const resumed = resumesWalk(full)
-  // A resumed walk does not see what has been deleted since among the tasks it had met before.
-  if (reason === 'asked-for' && resumed) full.push({ kind: 'full', reason: 'asked-for', resume: null })
+  // A resumed walk does not see what has been deleted since among the tasks it had met before; it may be all of them.
+  const isMeant = request.full === true || request.allowMassDelete === true
+  if (isMeant && resumed) full.push({ kind: 'full', reason: 'asked-for', resume: null })
   // A full walk meets the open tasks by itself; a resumed one may take long, so they come before it.
   const open: PlanStep = { kind: 'open' }
   const steps: PlanStep[] =

@@ -46,7 +46,7 @@ type Cell = string | bigint | null
 function storedRows(stage: Stage): Cell[][] {
   const db = new Database(stage.mirrorPath, { readonly: true })
   try {
-    const names = COLUMNS.map((column) => column.source)
+    const names = COLUMNS.map((column) => column.name)
     const sql = `SELECT ${names} FROM live_tasks ORDER BY created_at, id`
     return db.prepare(sql).safeIntegers().raw().all() as Cell[][]
   } finally {

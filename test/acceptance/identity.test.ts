@@ -160,6 +160,24 @@ test.concurrent('a list that is much shorter than that of the account before is 
   })
 })
 
+test.concurrent('the key of an account that was here before is refused: what the mirror holds of it are tombstones', async () => {
+  const former = { seed: IDS, tasks: 60, openFraction: 0, newest: Date.UTC(2026, 0, 1) }
+  await using stage = await makeStage(former)
+  const keys = (key: string) => ({ TASK_MIRROR_API_KEY: key })
+  expect((await stage.runHere(['sync'], keys('first'))).code).toBe(0)
+  await using second = await replaceAccount(stage, { seed: 99, idSeed: 99, tasks: 70, openFraction: 0 })
+  expect((await stage.runHere(['sync', '--rebind'], keys('second'))).code).toBe(0)
+  const rows = content(stage)
+  await second.close()
+  await using first = await replaceAccount(stage, former)
+  expect(first.account.get(first.account.idAt(0))).toBe(stage.simulator.account.get(stage.simulator.account.idAt(0)))
+  expect(await stage.runHere(['sync'], keys('first'))).toMatchObject({
+    code: 7,
+    stderr: expect.stringContaining('other-account'),
+  })
+  expect(content(stage)).toEqual(rows)
+})
+
 describe.concurrent('single ids that were given to other tasks', () => {
   const changed = (text: string, more: object) => JSON.stringify({ ...JSON.parse(text), ...more })
 

@@ -26,6 +26,7 @@ test.each([[['--help']], [['sync', '--help']], [['help', 'sync']], [['config', '
 test.each([
   [['snyc'], 'Did you mean sync? `task-mirror --help` says what there is.'],
   [['frob'], '`task-mirror --help` says what there is.'],
+  [['sync', '--url', 'x'], 'Did you mean --full? `task-mirror sync --help` says what there is.'],
   [['sync', '--ful'], 'Did you mean --full?'],
   [['sync', '--fast'], '`task-mirror sync --help` says what there is.'],
   [['sync', '--api-key=hunter2'], 'never from a flag'],

@@ -49,6 +49,23 @@ test('every key has a description, a default in the published schema and an envi
   expect(new Set(KEYS.map(environmentName)).size).toBe(KEYS.length)
 })
 
+test('the text of a flag means what it does in the environment', () => {
+  const values = {
+    'schedule.sync': 'null',
+    'schedule.listen': 'null',
+    'schedule.timezone': 'UTC',
+    'mirror.path': 'null',
+  }
+  const entries = Object.entries(values)
+  const overrides = entries.map(([key, value]) => ({ key, value, name: `--${key}` }))
+  const env = Object.fromEntries(entries.map(([key, value]) => [environmentName(key), value]))
+  expect(loadConfig({ ...none, overrides }).config).toEqual(loadConfig({ ...none, env }).config)
+  expect(loadConfig({ ...none, overrides }).config).toMatchObject({
+    schedule: { sync: null, listen: null, timezone: 'UTC' },
+    mirror: { path: 'null' },
+  })
+})
+
 test('flags win over the environment, the environment over the file, the file over the default', () => {
   const file = { sync: { window: 1, overlap: 2, settleMs: 3 } }
   const env = { TASK_MIRROR_SYNC_WINDOW: '10', TASK_MIRROR_SYNC_OVERLAP: '20' }

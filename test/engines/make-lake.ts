@@ -95,7 +95,7 @@ function digest(db: Database.Database, where: string, redact: readonly string[] 
   const hashes = names.map((): [Hash, Hash] => [createHash('sha256'), createHash('sha256')])
   const length = Buffer.alloc(4)
   let rows = 0
-  const all = db.prepare(`SELECT ${COLUMNS.map(({ source }) => source)} FROM tasks WHERE ${where} ORDER BY id`)
+  const all = db.prepare(`SELECT ${COLUMNS.map(({ name }) => name)} FROM tasks WHERE ${where} ORDER BY id`)
   for (const row of all.raw().safeIntegers().iterate() as IterableIterator<RawRow>) {
     rows += 1
     redactRow(row)

@@ -2,28 +2,15 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
-import { parquetReadObjects } from 'hyparquet'
-import { compressors } from 'hyparquet-compressors'
 import { expect, test, vi } from 'vitest'
-import { exportSnapshot } from '../../src/export/export.ts'
 import type { ExportOptions } from '../../src/export/options.ts'
 import { FolderStore } from '../../src/export/publish/folder.ts'
 import type { Manifest } from '../../src/export/publish/manifest.ts'
-import { COLUMNS } from '../../src/export/read/columns.ts'
 import fc from '../support/fc.ts'
 import { SOAK } from '../support/soak.ts'
 import { duck } from './duck.ts'
 import { type FilledMirror, makeMirror, ordinaryRows } from './mirror.ts'
-
-function publishing(mirror: FilledMirror, more: Partial<ExportOptions> = {}) {
-  return exportSnapshot({
-    dbPath: mirror.path,
-    out: join(mirror.folder, 'lake/'),
-    redact: [],
-    toolVersion: '0',
-    ...more,
-  })
-}
+import { arrayBuffer, parquetRows, publishing, stored } from './publishing.ts'
 
 const manifestOf = (path: string | null) => JSON.parse(readFileSync(path!, 'utf8')) as Manifest
 const inLake = (mirror: FilledMirror) => readdirSync(join(mirror.folder, 'lake')).sort()
@@ -42,17 +29,9 @@ type Row = Record<string, unknown>
 async function rowsOf(path: string): Promise<Row[]> {
   const rows: Row[] = []
   for (const { path: name } of manifestOf(join(path, '_manifest.json')).files) {
-    const bytes = readFileSync(join(path, name))
-    const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer
-    const parsers = { timestampFromMilliseconds: (millis: bigint) => millis }
-    rows.push(...(await parquetReadObjects({ file, compressors, parsers: parsers as never })))
+    rows.push(...(await parquetRows(arrayBuffer(readFileSync(join(path, name))))))
   }
   return rows
-}
-
-function stored(mirror: FilledMirror): Row[] {
-  const names = COLUMNS.map((column) => column.source)
-  return mirror.db.prepare(`SELECT ${names} FROM tasks ORDER BY id`).safeIntegers().all() as Row[]
 }
 
 test('last carries on from the publication before, tombstones included', async () => {
@@ -148,7 +127,7 @@ test.each([
   expect(again).toMatchObject({ sinceSeq: from })
   expect(await publishing(mirror, { changes: 'last' })).toMatchObject({ sinceSeq: again.cut })
   expect([...(await togetherIn(mirror)).values()].sort((a, b) => (String(a.id) < String(b.id) ? -1 : 1))).toEqual(
-    stored(mirror),
+    stored(mirror, 'id'),
   )
 })
 
@@ -184,7 +163,7 @@ test('a mirror made anew that has as many changes is refused: readers would take
     })
   change(anew, "system_status = 'X'", "id = 'task-00000003'")
   await publishing(anew, { out })
-  expect([...(await togetherIn(mirror)).keys()].sort()).toEqual(stored(anew).map((row) => row.id))
+  expect([...(await togetherIn(mirror)).keys()].sort()).toEqual(stored(anew, 'id').map((row) => row.id))
 })
 
 test.each<[string, (mirror: FilledMirror, last: string) => void]>([
@@ -328,7 +307,7 @@ test.each<[string, (mirror: FilledMirror, last: string) => void]>([
     if (manifestOf(join(path, '_manifest.json')).format !== 'parquet') continue
     for (const row of await rowsOf(path)) newest.set(row.id, row)
   }
-  expect([...newest.values()].sort((a, b) => (String(a.id) < String(b.id) ? -1 : 1))).toEqual(stored(mirror))
+  expect([...newest.values()].sort((a, b) => (String(a.id) < String(b.id) ? -1 : 1))).toEqual(stored(mirror, 'id'))
 })
 
 test('few changes of a large mirror are looked up, many are read through: the rows are the same', async () => {
@@ -376,13 +355,13 @@ test('a full snapshot with tombstones and all later feeds in order are exactly t
         for (const row of await rowsOf(feed.path)) state.set(row.id, row)
       }
       const byId = [...state.values()].sort((a, b) => (String(a.id) < String(b.id) ? -1 : 1))
-      expect(byId).toEqual(stored(mirror))
+      expect(byId).toEqual(stored(mirror, 'id'))
       // The same without any order of files, as one view in SQL: the highest change_seq of an id wins.
       const view = `SELECT * FROM read_parquet('${mirror.folder}/lake/[0-9]*/**/*.parquet', hive_partitioning = false)
         QUALIFY row_number() OVER (PARTITION BY id ORDER BY change_seq DESC) = 1`
       const current = await duck(`SELECT id, change_seq FROM (${view}) WHERE deleted_at IS NULL ORDER BY id`)
       expect(current).toEqual(
-        stored(mirror)
+        stored(mirror, 'id')
           .filter((row) => row.deleted_at === null)
           .map((row) => [row.id, String(row.change_seq)]),
       )
@@ -449,7 +428,7 @@ test.each<[string, (Partial<ExportOptions> | null)[], number]>([
       if (step === CHANGE) change(mirror, "data_body = data_body || 'x'", "id = 'task-00000007'")
       else await publishing(mirror, step)
     }
-    const wanted = stored(mirror).filter((row) => (row.created_at as bigint) >= filters.since)
+    const wanted = stored(mirror, 'id').filter((row) => (row.created_at as bigint) >= filters.since)
     const together = await togetherIn(mirror)
     expect(wanted.map((row) => together.get(row.id))).toEqual(wanted)
   },

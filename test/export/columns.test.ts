@@ -10,10 +10,8 @@ test('the columns of a snapshot are the columns of tasks, in their order, types 
   const table = db.pragma('table_info(tasks)') as { name: string; type: string; notnull: 0 | 1 }[]
   const expected = table
     .filter((column) => !LEFT_OUT.includes(column.name))
-    .map(({ name, type, notnull }) => [name, { source: name, type, nullable: notnull === 0 }] as const)
-  const actual = COLUMNS.map(
-    ({ name, source, kind, nullable }) => [name, { source, type: TYPE_OF[kind], nullable }] as const,
-  )
+    .map(({ name, type, notnull }) => [name, { type, nullable: notnull === 0 }] as const)
+  const actual = COLUMNS.map(({ name, kind, nullable }) => [name, { type: TYPE_OF[kind], nullable }] as const)
   expect(actual.map(([name]) => name)).toEqual(expected.map(([name]) => name))
   // By name, so that a failure shows whose type it is.
   expect(Object.fromEntries(actual)).toEqual(Object.fromEntries(expected))

@@ -1,5 +1,5 @@
 // Every SQL statement of docs/queries.md and docs/scale.md that can run here is run: SQLite, DuckDB and polars.
-import { readFileSync } from 'node:fs'
+import { readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import pl from 'nodejs-polars'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -133,6 +133,22 @@ describe('docs/queries.md', () => {
       const found = await duck(`${viewOf(text)}; SELECT id FROM current_tasks ORDER BY id`)
       const live = mirror.db.prepare('SELECT id FROM tasks WHERE deleted_at IS NULL ORDER BY id').raw().all()
       expect(found).toEqual(live)
+    },
+  )
+
+  test.each(of(scale, 'duckdb').filter(({ text }) => /VIEW (current_tasks|all_accounts)/.test(text)))(
+    'a full snapshot that came after the files were listed leaves no task out: $title',
+    async ({ text }) => {
+      const { path, folder, db } = fillMirror(...ordinaryRows(3))
+      const partitionValues = { account: 'acme' }
+      const options = { dbPath: path, out: join(folder, 'lake/'), partitionValues, redact: null, toolVersion: '0' }
+      await exportSnapshot(options)
+      db.exec("UPDATE tasks SET change_seq = 9 WHERE id = 'task-00000001'")
+      const { path: late } = await exportSnapshot(options)
+      // Who has listed the files finds `latest.json` replaced, and nothing of what it names.
+      renameSync(late, join(folder, 'late'))
+      const sql = text.includes('all_accounts') ? text : text.replaceAll('lake/', 'lake/account=acme/')
+      expect(await duck(`${viewOf(here(sql, folder))}; FROM ${/VIEW (\w+)/.exec(sql)![1]}`)).toHaveLength(3)
     },
   )
 

@@ -12,20 +12,16 @@ import { verifySnapshot } from '../../src/export/verify/verify.ts'
 import fc from '../support/fc.ts'
 import { SOAK } from '../support/soak.ts'
 import { duck } from './duck.ts'
-import { type FilledMirror, makeMirror, ordinaryRows } from './mirror.ts'
+import { makeMirror, ordinaryRows } from './mirror.ts'
+import { NAMES, publishFile, storedText, type TextRows } from './publishing.ts'
 import { startStorage } from './s3/storage.ts'
-
-type Rows = (string | null)[][]
-
-const NAMES = COLUMNS.map(({ name }) => name)
-const text = (value: unknown) => (value === null ? null : String(value))
 
 /**
  * RFC 4180 to the letter, but that any character may stand in a cell: rows end in CRLF, all have as many cells, quotes stand
  * around a whole cell or not at all. A cell without quotes and without text is null.
  */
-function readStrictly(csv: string): Rows {
-  const rows: Rows = [[]]
+function readStrictly(csv: string): TextRows {
+  const rows: TextRows = [[]]
   for (let at = 0; at < csv.length; ) {
     let end = at
     let value: string | null
@@ -51,24 +47,13 @@ function readStrictly(csv: string): Rows {
   return rows
 }
 
-function stored(mirror: FilledMirror): Rows {
-  const select = `SELECT ${NAMES} FROM tasks ORDER BY created_at, id`
-  return (mirror.db.prepare(select).raw().safeIntegers().all() as unknown[][]).map((row) => row.map(text))
-}
-
-async function publish(mirror: FilledMirror, name: string, more: Partial<ExportOptions> = {}): Promise<string> {
-  const out = join(mirror.folder, name)
-  const filters = { includeDeleted: true }
-  return (await exportSnapshot({ dbPath: mirror.path, out, redact: null, toolVersion: '0', filters, ...more })).path
-}
-
 /** DuckDB reads an empty cell as NULL, and one of two quotes as an empty text, where it is told so. */
 const duckRows = async (path: string) =>
   (await duck(
     `SELECT * FROM read_csv('${path}', all_varchar = true, header = true, strict_mode = true, auto_detect = false,
        delim = ',', quote = '"', escape = '"', nullstr = '', allow_quoted_nulls = false, max_line_size = 100000000, parallel = false,
        columns = {${NAMES.map((name) => `'${name}': 'VARCHAR'`)}})`,
-  )) as Rows
+  )) as TextRows
 
 const ODD: Record<string, string | number | bigint | null>[] = [
   { id: 'extremes', timeframe: 2n ** 63n - 1n, result_status_code: -(2n ** 63n), created_at: 1 },
@@ -88,11 +73,11 @@ const ODD: Record<string, string | number | bigint | null>[] = [
 
 test('a strict reader and DuckDB find every cell', async () => {
   const mirror = makeMirror(...ODD, ...ordinaryRows(300))
-  const path = await publish(mirror, 'a.csv')
+  const path = await publishFile(mirror, 'a.csv')
   const csv = readFileSync(path, 'utf8')
   expect(csv.slice(0, csv.indexOf('\n') + 1)).toBe(`${NAMES}\r\n`)
-  expect(readStrictly(csv).slice(1)).toEqual(stored(mirror))
-  expect(await duckRows(path)).toEqual(stored(mirror))
+  expect(readStrictly(csv).slice(1)).toEqual(storedText(mirror))
+  expect(await duckRows(path)).toEqual(storedText(mirror))
 })
 
 /** In a large cell; in the file each is one more. */
@@ -103,8 +88,8 @@ test('a NUL and a cell of megabytes come back', async () => {
     { id: 'nul', user_id: '\0', data_body: 'a\0b', created_at: 1 },
     { id: 'large', created_at: 2, result_body: JSON.stringify('"a\n'.repeat(QUOTES)) },
   )
-  const csv = readFileSync(await publish(mirror, 'a.csv'), 'utf8')
-  expect(readStrictly(csv).slice(1)).toEqual(stored(mirror))
+  const csv = readFileSync(await publishFile(mirror, 'a.csv'), 'utf8')
+  expect(readStrictly(csv).slice(1)).toEqual(storedText(mirror))
 })
 
 test('any text comes back, also where it is long, empty or null', async () => {
@@ -112,9 +97,9 @@ test('any text comes back, also where it is long, empty or null', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(any, any), { maxLength: 20 }), async (texts) => {
       const mirror = makeMirror(...texts.map(([user_id, data_body], i) => ({ id: `i${i}`, user_id, data_body })))
-      const expected = stored(mirror)
-      expect(readStrictly(readFileSync(await publish(mirror, 'a.csv'), 'utf8')).slice(1)).toEqual(expected)
-      const safe = readStrictly(readFileSync(await publish(mirror, 'b.csv', { csvSafe: true }), 'utf8')).slice(1)
+      const expected = storedText(mirror)
+      expect(readStrictly(readFileSync(await publishFile(mirror, 'a.csv'), 'utf8')).slice(1)).toEqual(expected)
+      const safe = readStrictly(readFileSync(await publishFile(mirror, 'b.csv', { csvSafe: true }), 'utf8')).slice(1)
       const plain = safe.map((row, r) => row.map((cell, c) => (cell === `'${expected[r]![c]}` ? cell.slice(1) : cell)))
       expect(plain).toEqual(expected)
     }),
@@ -124,10 +109,10 @@ test('any text comes back, also where it is long, empty or null', async () => {
 
 test('the same bytes go to stdout and, compressed, into files and datasets', async () => {
   const mirror = makeMirror(...ODD)
-  const plain = readFileSync(await publish(mirror, 'a.csv'))
-  expect(gunzipSync(readFileSync(await publish(mirror, 'a.csv.gz'))).equals(plain)).toBe(true)
-  expect(zstdDecompressSync(readFileSync(await publish(mirror, 'a.csv.zst'))).equals(plain)).toBe(true)
-  const folder = await publish(mirror, 'lake/', { format: 'csv' })
+  const plain = readFileSync(await publishFile(mirror, 'a.csv'))
+  expect(gunzipSync(readFileSync(await publishFile(mirror, 'a.csv.gz'))).equals(plain)).toBe(true)
+  expect(zstdDecompressSync(readFileSync(await publishFile(mirror, 'a.csv.zst'))).equals(plain)).toBe(true)
+  const folder = await publishFile(mirror, 'lake/', { format: 'csv' })
   expect(zstdDecompressSync(readFileSync(join(folder, 'part-00000.csv.zst'))).equals(plain)).toBe(true)
   const stdout = new PassThrough()
   const printed = buffer(stdout)
@@ -139,10 +124,10 @@ test('the same bytes go to stdout and, compressed, into files and datasets', asy
 
 test('two threads write what one does, and no row is one header', async () => {
   const mirror = makeMirror(...ODD, ...ordinaryRows(6_000))
-  const one = readFileSync(await publish(mirror, 'one.csv', { smallCutBytes: Number.POSITIVE_INFINITY }))
-  const two = readFileSync(await publish(mirror, 'two.csv', { smallCutBytes: 0 }))
+  const one = readFileSync(await publishFile(mirror, 'one.csv', { smallCutBytes: Number.POSITIVE_INFINITY }))
+  const two = readFileSync(await publishFile(mirror, 'two.csv', { smallCutBytes: 0 }))
   expect(two.equals(one)).toBe(true)
-  expect(readFileSync(await publish(makeMirror(), 'none.csv'), 'utf8')).toBe(`${NAMES}\r\n`)
+  expect(readFileSync(await publishFile(makeMirror(), 'none.csv'), 'utf8')).toBe(`${NAMES}\r\n`)
 })
 
 const FORMULAS = ['=1+1', '+1', '-1', '@a', '\t=1', '\r=1', '\n=1', '\0=1', '\uff1d1', '=cmd|" /C calc"!A0']
@@ -155,11 +140,11 @@ test('with csvSafe no cell of text begins as a formula does, numbers stay number
     created_at: -1_000 + i,
   }))
   const mirror = makeMirror(...rows, { id: 'json', result_body: '-5', created_at: 1 }, { id: "'=1+1", data_body: "'a" })
-  const folder = await publish(mirror, 'lake/', { format: 'csv', csvSafe: true, compression: 'none' })
+  const folder = await publishFile(mirror, 'lake/', { format: 'csv', csvSafe: true, compression: 'none' })
   const csv = readFileSync(join(folder, 'part-00000.csv'), 'utf8')
   const found = readStrictly(csv).slice(1)
   const isRisky = (cell: string | null) => /^[=+\-@\t\r\n\0\uff1d\uff0b\uff0d\uff20]/.test(cell ?? '')
-  const expected = stored(mirror).map((row) =>
+  const expected = storedText(mirror).map((row) =>
     row.map((cell, i) => (/^(utf8|json)$/.test(COLUMNS[i]!.kind) && isRisky(cell) ? `'${cell}` : cell)),
   )
   expect(found).toEqual(expected)
@@ -168,8 +153,8 @@ test('with csvSafe no cell of text begins as a formula does, numbers stay number
   expect(filters.csvSafe).toBe(true)
   const { problems, snapshots } = await verifySnapshot(folder, { deep: true, dbPath: mirror.path })
   expect([problems, snapshots[0]?.deep?.compared]).toEqual([[], rows.length + 2])
-  await publish(mirror, 'plain/', { format: 'csv' })
-  expect(readFileSync(await publish(mirror, 'plain.csv'), 'utf8')).not.toContain("'=cmd")
+  await publishFile(mirror, 'plain/', { format: 'csv' })
+  expect(readFileSync(await publishFile(mirror, 'plain.csv'), 'utf8')).not.toContain("'=cmd")
 })
 
 test.each<[string, Partial<ExportOptions>]>([
@@ -182,7 +167,7 @@ test.each<[string, Partial<ExportOptions>]>([
 ])('a dataset %s is verified row by row, and what differs is found', async (_, more) => {
   const rows = ordinaryRows(60).map((row, i) => ({ ...row, data_header: `{"cookie":"c${i}","accept":"*"}` }))
   const mirror = makeMirror(...ODD, ...rows)
-  const folder = await publish(mirror, 'lake/', { format: 'csv', ...more })
+  const folder = await publishFile(mirror, 'lake/', { format: 'csv', ...more })
   const verify = () => verifySnapshot(folder, { deep: true, dbPath: mirror.path })
   const sound = await verify()
   expect(sound.problems).toEqual([])
@@ -193,7 +178,7 @@ test.each<[string, Partial<ExportOptions>]>([
 
 test('a file of other rows, without its header or its end, does not hold', async () => {
   const mirror = makeMirror(...ODD)
-  const folder = await publish(mirror, 'lake/', { format: 'csv', compression: 'none' })
+  const folder = await publishFile(mirror, 'lake/', { format: 'csv', compression: 'none' })
   const file = join(folder, 'part-00000.csv')
   const whole = readFileSync(file, 'utf8')
   const manifest = readFileSync(join(folder, '_manifest.json'), 'utf8')

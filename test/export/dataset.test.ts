@@ -5,7 +5,6 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, sym
 import { join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { exportSnapshot } from '../../src/export/export.ts'
 import type { ExportOptions } from '../../src/export/options.ts'
 import { diskUse } from '../../src/export/publish/disk-use.ts'
 import type { Latest, Manifest } from '../../src/export/publish/manifest.ts'
@@ -14,19 +13,10 @@ import { withReader } from '../../src/mirror/open.ts'
 import { publications } from '../../src/mirror/tables/snapshots.ts'
 import { duck } from './duck.ts'
 import { type FilledMirror, makeMirror, ordinaryRows } from './mirror.ts'
+import { publishing } from './publishing.ts'
 
 const SOURCE = new URL('../../src/export/export.ts', import.meta.url).href
 const DAY = 86_400_000
-
-function publishing(mirror: FilledMirror, more: Partial<ExportOptions> = {}) {
-  return exportSnapshot({
-    dbPath: mirror.path,
-    out: join(mirror.folder, 'lake/'),
-    redact: [],
-    toolVersion: '0',
-    ...more,
-  })
-}
 
 const json = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
 const manifestOf = (path: string | null) => json(path!) as Manifest

@@ -8,12 +8,12 @@ import pl from 'nodejs-polars'
 import { readParquet } from 'parquet-wasm'
 import { expect, test } from 'vitest'
 import { openParquet } from '../../src/export/encode/parquet/read.ts'
-import { exportSnapshot } from '../../src/export/export.ts'
 import type { ExportOptions } from '../../src/export/options.ts'
 import { verifySnapshot } from '../../src/export/verify/verify.ts'
 import { few, SOAK } from '../support/soak.ts'
 import { duck } from './duck.ts'
 import { type FilledMirror, makeMirror, ordinaryRows } from './mirror.ts'
+import { publishing } from './publishing.ts'
 import { type Storage, startStorage } from './s3/storage.ts'
 
 const TASKS = Number(process.env.TASKS ?? (SOAK ? 1_000 : 500))
@@ -30,17 +30,8 @@ function rowsOfMonths() {
   }))
 }
 
-function publishing(mirror: FilledMirror, more: Partial<ExportOptions>) {
-  return exportSnapshot({
-    dbPath: mirror.path,
-    out: join(mirror.folder, 'lake/'),
-    redact: null,
-    toolVersion: '0',
-    partitionBy: 'month',
-    filters: { includeDeleted: true },
-    ...more,
-  })
-}
+const publishingMonths = (mirror: FilledMirror, more: Partial<ExportOptions>) =>
+  publishing(mirror, { redact: null, partitionBy: 'month', filters: { includeDeleted: true }, ...more })
 
 /** What every reader must find: how many rows, and sums that no two wrong rows make up for. */
 type Sums = [rows: string, changeSeq: string, timeframe: string, status: string, deleted: string]
@@ -129,8 +120,8 @@ test.each(few(['folder', 's3'], (place) => place === 's3'))(
     for (let i = 0; i < TASKS; i += 1_000) mirror.insert(...tasks.slice(i, i + 1_000))
     const { env } = storage
     const out = place === 's3' ? 's3://lake/tasks' : join(mirror.folder, 'lake/')
-    const parquet = await publishing(mirror, { out, env })
-    const ndjson = await publishing(mirror, {
+    const parquet = await publishingMonths(mirror, { out, env })
+    const ndjson = await publishingMonths(mirror, {
       out: out.replace(/(lake|tasks)\/?$/, 'lines/'),
       env,
       format: 'ndjson',
@@ -152,7 +143,7 @@ test.each(few(['folder', 's3'], (place) => place === 's3'))(
       mirror.db.exec(`UPDATE tasks SET data_body = 'round ${round}', deleted_at = CASE WHEN seq % 3 = 0 THEN ${round} END,
       change_seq = ${cut} + seq WHERE seq % 20 = ${round}`)
       mirror.insert(...ordinaryRows(20, TASKS + round * 100).map((row, i) => ({ ...row, change_seq: 3 * cut + i })))
-      const feed = await publishing(mirror, { out, env, changes: 'last' })
+      const feed = await publishingMonths(mirror, { out, env, changes: 'last' })
       expect(feed.sinceSeq).toBe(cut)
       const { folder: published } = await filesOf(feed, mirror, storage)
       versions.push(`SELECT * FROM read_parquet('${published}/*/*.parquet', hive_partitioning = false)`)

@@ -9,8 +9,8 @@ import fc from '../support/fc.ts'
 /** The array that SQLite would give for a row. */
 function rawRow(row: Partial<TaskRow>, meta: Record<string, bigint | null> = {}): RawRow {
   const values: Record<string, unknown> = { first_seen_at: 1n, changed_at: 2n, change_seq: 3n, ...row, ...meta }
-  return COLUMNS.map(({ source }) => {
-    const value = values[source] ?? null
+  return COLUMNS.map(({ name }) => {
+    const value = values[name] ?? null
     return (typeof value === 'number' ? BigInt(value) : value) as string | bigint | null
   })
 }

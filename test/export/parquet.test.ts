@@ -1,17 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DuckDBInstance } from '@duckdb/node-api'
 import { parquetMetadata, parquetReadObjects, parquetSchema } from 'hyparquet'
 import { readColumnIndex, readOffsetIndex } from 'hyparquet/src/indexes.js'
 import { compressors } from 'hyparquet-compressors'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { DEFAULTS } from '../../src/config/defaults.ts'
 import type { Compression } from '../../src/export/encode/compression.ts'
 import { hyparquetEngine } from '../../src/export/encode/parquet/hyparquet.ts'
 import { exportSnapshot } from '../../src/export/export.ts'
 import type { ExportOptions } from '../../src/export/options.ts'
 import { COLUMNS } from '../../src/export/read/columns.ts'
+import { duck } from './duck.ts'
 import { type FilledMirror, makeMirror, ordinaryRows } from './mirror.ts'
+import { arrayBuffer, parquetRows, stored } from './publishing.ts'
 
 const MAX = 2n ** 63n - 1n
 const MIN = -(2n ** 63n)
@@ -26,34 +27,6 @@ async function parquet(mirror: FilledMirror, more: Partial<ExportOptions> = {}) 
     ...more,
   })
   return { result, file: arrayBuffer(readFileSync(out)) }
-}
-
-function arrayBuffer(bytes: Buffer): ArrayBuffer {
-  return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer
-}
-
-/** Rows as hyparquet reads them, with timestamps as the 64-bit integers they are. */
-async function read(file: ArrayBuffer): Promise<Record<string, unknown>[]> {
-  const plain = (millis: bigint) => millis
-  return parquetReadObjects({
-    file,
-    compressors,
-    parsers: { timestampFromMilliseconds: plain } as never,
-  })
-}
-
-/** The same rows as the mirror has them. */
-function stored(mirror: FilledMirror): Record<string, unknown>[] {
-  const names = COLUMNS.map((column) => column.source)
-  return mirror.db.prepare(`SELECT ${names} FROM tasks ORDER BY created_at, id`).safeIntegers().all() as never
-}
-
-async function duck(sql: string): Promise<unknown[][]> {
-  const instance = await DuckDBInstance.create()
-  onTestFinished(() => instance.closeSync())
-  const connection = await instance.connect()
-  onTestFinished(() => connection.closeSync())
-  return (await connection.runAndReadAll(sql)).getRowsJson()
 }
 
 const ODD_ROWS: Record<string, string | number | bigint | null>[] = [
@@ -81,7 +54,7 @@ test.each<Compression>(['zstd', 'snappy', 'gzip', 'none'])(
   async (compression) => {
     const mirror = makeMirror(...ODD_ROWS, ...ordinaryRows(50))
     const { file } = await parquet(mirror, { compression, filters: { includeDeleted: true }, redact: null })
-    expect(await read(file)).toEqual(stored(mirror))
+    expect(await parquetRows(file)).toEqual(stored(mirror))
   },
 )
 
@@ -124,7 +97,7 @@ test('no rows give a whole file with the same schema', async () => {
   const full = await parquet(makeMirror(...ordinaryRows(2)))
   const empty = await parquet(makeMirror())
   expect(empty.result.rows).toBe(0)
-  expect(await read(empty.file)).toEqual([])
+  expect(await parquetRows(empty.file)).toEqual([])
   expect(parquetMetadata(empty.file).schema).toEqual(parquetMetadata(full.file).schema)
   expect(await duck(`SELECT count(*) FROM '${empty.result.path}'`)).toEqual([['0']])
 })
@@ -204,7 +177,7 @@ test('the bounds of every page hold its values, and a long text is cut so that t
     completed_at: i < 34_000 ? BigInt(i - 17_000) : null,
   }))
   const { file } = await parquet(makeMirror(...rows), { columns: ['user_id', 'completed_at', 'created_at'] })
-  const found = await read(file)
+  const found = await parquetRows(file)
   const reader = (at: bigint, length: number) => ({
     view: new DataView(file, Number(at), length),
     offset: 0,

@@ -2,40 +2,34 @@
 // own types stand between.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { parquetReadObjects } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
 import pl from 'nodejs-polars'
 import { readParquet, Compression as WasmCompression, WriterPropertiesBuilder, writeParquet } from 'parquet-wasm'
 import parquetjs from 'parquetjs-lite'
 import { expect, test } from 'vitest'
-import { exportSnapshot } from '../../src/export/export.ts'
-import type { ExportOptions } from '../../src/export/options.ts'
 import { COLUMNS } from '../../src/export/read/columns.ts'
 import { few, SOAK } from '../support/soak.ts'
 import { duck } from './duck.ts'
-import { type FilledMirror, makeMirror, ordinaryRows } from './mirror.ts'
+import { makeMirror, ordinaryRows } from './mirror.ts'
+import { arrayBuffer, NAMES, parquetRows, publishFile, storedText, type TextRows, toText } from './publishing.ts'
 
-type Rows = (string | null)[][]
-type Reader = (path: string) => Promise<Rows>
+type Reader = (path: string) => Promise<TextRows>
 
-const NAMES = COLUMNS.map((column) => column.name)
 const isMoment = (name: string) => COLUMNS.some((column) => column.name === name && column.kind === 'timestamp_ms')
-const text = (value: unknown) => (value === null || value === undefined ? null : String(value))
 
-async function hyparquet(path: string): Promise<Rows> {
+async function hyparquet(path: string): Promise<TextRows> {
   return fromParquet(arrayBuffer(readFileSync(path)))
 }
 
-async function fromParquet(file: ArrayBuffer): Promise<Rows> {
-  const parsers = { timestampFromMilliseconds: (millis: bigint) => millis }
-  const rows = await parquetReadObjects({ file, compressors, parsers: parsers as never })
-  return rows.map((row) => NAMES.map((name) => text(row[name])))
+async function fromParquet(file: ArrayBuffer): Promise<TextRows> {
+  const rows = await parquetRows(file)
+  return rows.map((row) => NAMES.map((name) => toText(row[name])))
 }
 
 const duckdb: Reader = async (path) => {
   const select = NAMES.map((name) => (isMoment(name) ? `epoch_ms(${name})::VARCHAR` : `${name}::VARCHAR`))
-  return (await duck(`SELECT ${select} FROM '${path}'`)) as Rows
+  return (await duck(`SELECT ${select} FROM '${path}'`)) as TextRows
 }
 
 /** arrow-rs reads it and writes it anew, without compression; what it wrote is what it read. */
@@ -51,16 +45,16 @@ const polars: Reader = async (path) => {
     .readParquet(path)
     .select(...columns)
     .toRecords()
-  return rows.map((row) => NAMES.map((name) => text(row[name])))
+  return rows.map((row) => NAMES.map((name) => toText(row[name])))
 }
 
 /** It throws at every moment, its own files included (`+value` of a BigInt), so these columns are not asked of it. */
 const parquetjsLite: Reader = async (path) => {
   const reader = await parquetjs.ParquetReader.openFile(path, { rawStatistics: true })
   const cursor = reader.getCursor(NAMES.filter((name) => !isMoment(name)))
-  const rows: Rows = []
+  const rows: TextRows = []
   for (let row = await cursor.next(); row !== null; row = await cursor.next()) {
-    rows.push(NAMES.map((name) => text(row![name])))
+    rows.push(NAMES.map((name) => toText(row![name])))
   }
   await reader.close()
   return rows
@@ -83,21 +77,6 @@ const READERS: Record<string, Reader> = {
   'parquet-wasm': parquetWasm,
   polars,
   ...(hasPyarrow && { pyarrow }),
-}
-
-function arrayBuffer(bytes: Uint8Array): ArrayBuffer {
-  return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer
-}
-
-function stored(mirror: FilledMirror, where = 'true'): Rows {
-  const select = `SELECT ${NAMES} FROM tasks WHERE ${where} ORDER BY created_at, id`
-  return (mirror.db.prepare(select).raw().safeIntegers().all() as unknown[][]).map((row) => row.map(text))
-}
-
-async function publish(mirror: FilledMirror, name: string, more: Partial<ExportOptions> = {}): Promise<string> {
-  const out = join(mirror.folder, name)
-  const filters = { includeDeleted: true }
-  return (await exportSnapshot({ dbPath: mirror.path, out, redact: null, toolVersion: '0', filters, ...more })).path
 }
 
 const MAX = 2n ** 63n - 1n
@@ -136,8 +115,8 @@ test.each(few(['zstd', 'snappy', 'gzip', 'none'] as const, (name) => name === 'z
   'all readers find every value in a %s file',
   async (compression) => {
     const mirror = makeMirror(...ODD, ...SAME_STATUS, ...SPREAD)
-    const path = await publish(mirror, 'a.parquet', { compression })
-    const expected = stored(mirror)
+    const path = await publishFile(mirror, 'a.parquet', { compression })
+    const expected = storedText(mirror)
     for (const [name, read] of Object.entries(READERS)) expect(await read(path), name).toEqual(expected)
   },
 )
@@ -146,8 +125,8 @@ test.each(few(['snappy', 'gzip', 'none'] as const, (name) => name === 'gzip'))(
   'all readers find every value in a %s file of parquetjs-lite',
   async (compression) => {
     const mirror = makeMirror(...EVEN, ...SPREAD)
-    const path = await publish(mirror, 'a.parquet', { compression, engine: 'parquetjs-lite' })
-    const expected = stored(mirror)
+    const path = await publishFile(mirror, 'a.parquet', { compression, engine: 'parquetjs-lite' })
+    const expected = storedText(mirror)
     for (const [name, read] of Object.entries(READERS)) expect(await read(path), name).toEqual(expected)
   },
 )
@@ -156,15 +135,15 @@ test.each(['hyparquet', 'parquetjs-lite'] as const)(
   "parquetjs-lite's reader finds the values of %s files",
   async (engine) => {
     const mirror = makeMirror(...EVEN, ...SPREAD)
-    const path = await publish(mirror, 'a.parquet', { compression: 'snappy', engine })
-    const expected = stored(mirror).map((row) => row.map((value, i) => (isMoment(NAMES[i]!) ? null : value)))
+    const path = await publishFile(mirror, 'a.parquet', { compression: 'snappy', engine })
+    const expected = storedText(mirror).map((row) => row.map((value, i) => (isMoment(NAMES[i]!) ? null : value)))
     expect(await parquetjsLite(path)).toEqual(expected)
   },
 )
 
 test('all readers find nothing, and all columns, where there are no rows', async () => {
   const mirror = makeMirror()
-  const path = await publish(mirror, 'a.parquet')
+  const path = await publishFile(mirror, 'a.parquet')
   for (const [name, read] of Object.entries(READERS)) expect(await read(path), name).toEqual([])
   expect(pl.readParquet(path).columns).toEqual(NAMES)
 })
@@ -178,8 +157,8 @@ test(`a cell of ${(2 * PAIRS) / 1e6} MB, and columns that are null throughout a 
     { id: 'large', created_at: 1_800_000_000_000, result_body: JSON.stringify('ab'.repeat(PAIRS)) },
     { id: 'empty', created_at: 1_900_000_000_000 },
   )
-  const path = await publish(mirror, 'a.parquet')
-  const expected = stored(mirror)
+  const path = await publishFile(mirror, 'a.parquet')
+  const expected = storedText(mirror)
   for (const [name, read] of Object.entries(READERS)) {
     const rows = await read(path)
     expect(rows.length, name).toBe(4)
@@ -195,21 +174,21 @@ test.each([
   [{ created_at: -1 }, 'before 1970'],
 ])('parquetjs-lite refuses %o in words and publishes nothing', async (odd, words) => {
   const mirror = makeMirror({ id: 'odd one', ...odd })
-  await expect(publish(mirror, 'a.parquet', { engine: 'parquetjs-lite' })).rejects.toMatchObject({
+  await expect(publishFile(mirror, 'a.parquet', { engine: 'parquetjs-lite' })).rejects.toMatchObject({
     code: 'value-refused',
     message: expect.stringMatching(new RegExp(`odd one.*${words.replace('^', '\\^')}`)),
   })
 })
 
 test.each([{ compression: 'zstd' }, { variant: true }] as const)('parquetjs-lite with %o is refused', async (more) => {
-  const running = publish(makeMirror(), 'a.parquet', { engine: 'parquetjs-lite', ...more })
+  const running = publishFile(makeMirror(), 'a.parquet', { engine: 'parquetjs-lite', ...more })
   await expect(running).rejects.toMatchObject({ code: 'usage-invalid' })
 })
 
 test('chosen columns come in the order of the table', async () => {
   const mirror = makeMirror(...SPREAD)
   for (const engine of ['hyparquet', 'parquetjs-lite'] as const) {
-    const path = await publish(mirror, `${engine}.parquet`, {
+    const path = await publishFile(mirror, `${engine}.parquet`, {
       engine,
       columns: ['change_seq', 'id', 'result_status_code'],
     })
@@ -231,7 +210,7 @@ test('a variant can be looked into, and tells a missing value from JSON null', a
     { id: 'd', created_at: 4, result_body: '"text \u{1f600}"' },
     ...ordinaryRows(500),
   )
-  const path = await publish(mirror, 'a.parquet', { variant: true })
+  const path = await publishFile(mirror, 'a.parquet', { variant: true })
   const rows = await parquetReadObjects({
     file: arrayBuffer(readFileSync(path)),
     compressors,

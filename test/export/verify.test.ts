@@ -16,22 +16,12 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { exportSnapshot } from '../../src/export/export.ts'
 import type { ExportOptions } from '../../src/export/options.ts'
 import { draftPath } from '../../src/export/publish/drafts.ts'
 import { verifySnapshot } from '../../src/export/verify/verify.ts'
 import { type FilledMirror, makeMirror, ordinaryRows } from './mirror.ts'
+import { publishing } from './publishing.ts'
 import { startStorage } from './s3/storage.ts'
-
-function publishing(mirror: FilledMirror, more: Partial<ExportOptions> = {}) {
-  return exportSnapshot({
-    dbPath: mirror.path,
-    out: join(mirror.folder, 'lake/'),
-    redact: [],
-    toolVersion: '0',
-    ...more,
-  })
-}
 
 const lake = (mirror: FilledMirror) => join(mirror.folder, 'lake')
 const verifying = (mirror: FilledMirror, deep = false, dir = lake(mirror)) =>

@@ -181,13 +181,10 @@ describe('sync', () => {
       'head full(asked-for) open deletions details',
     ],
     [
-      'and from its beginning, too, where an interrupted walk is gone on with, which may have met what is gone by now',
-      makeInput({
-        facts: { order: 'created_desc', frontier: NOW - HOUR, total: 100, shrunk_to: 3 },
-        interrupted: cutOff(1),
-      }),
+      '--allow-mass-delete walks from the beginning, too, where an interrupted walk has met what may be gone by now',
+      makeInput({ interrupted: cutOff(1) }),
       { allowMassDelete: true },
-      'head open full(asked-for 11) full(asked-for) deletions details',
+      'head open full(resumed 11) full(asked-for) deletions details',
     ],
     [
       '--allow-mass-delete alone is no full walk',

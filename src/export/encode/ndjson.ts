@@ -35,6 +35,6 @@ export function taskLine(row: RawRow, withMeta: boolean): string {
 /** The named form of a row, for the general converter; the mirror's own columns ride along unread. */
 function taskRow(row: RawRow): TaskRow {
   const named: Record<string, string | bigint | null> = {}
-  for (let i = 0; i < COLUMNS.length; i++) named[COLUMNS[i]!.source] = row[i]!
+  for (let i = 0; i < COLUMNS.length; i++) named[COLUMNS[i]!.name] = row[i]!
   return named as unknown as TaskRow
 }

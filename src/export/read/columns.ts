@@ -9,10 +9,8 @@ import { COLUMNS_BY_NUMBER, FIRST_COLUMNS, type TaskColumn } from '../../task/co
 export type ColumnKind = 'utf8' | 'json' | 'int64' | 'timestamp_ms' | 'variant'
 
 export interface Column {
-  /** Name in a snapshot. */
+  /** In a snapshot and in `tasks`. */
   name: string
-  /** Column of `tasks` that it comes from. */
-  source: string
   kind: ColumnKind
   nullable: boolean
   /** Whether it can hold secrets: such a column gets no statistics, because those repeat values in the footer. */
@@ -31,11 +29,11 @@ const KIND_OF: Record<TaskColumn['kind'], ColumnKind> = {
   moment: 'timestamp_ms',
 }
 const ofTask = ({ name, kind, required, secret, key }: TaskColumn): Column => ({
-  ...{ name, source: name, kind: KIND_OF[kind] },
+  ...{ name, kind: KIND_OF[kind] },
   ...{ nullable: required !== true, secret: secret === true, key: key === true },
 })
 const ofMirror = (name: string, kind: ColumnKind, nullable: boolean): Column => ({
-  ...{ name, source: name, kind, nullable, secret: false, key: false },
+  ...{ name, kind, nullable, secret: false, key: false },
 })
 
 /**

@@ -245,7 +245,7 @@ const PLACES_IN_ROW: [column: string, redact: (redactor: Redactor, text: string)
  */
 export function rowRedactor(redactor: Redactor, columns: readonly Column[] = COLUMNS): (row: RawRow) => void {
   const places = PLACES_IN_ROW.flatMap(([name, redact]) =>
-    columns.some((column) => column.source === name) ? [{ at: positionOf(name), redact }] : [],
+    columns.some((column) => column.name === name) ? [{ at: positionOf(name), redact }] : [],
   )
   return (row) => {
     for (const { at, redact } of places) {

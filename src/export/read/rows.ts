@@ -109,7 +109,7 @@ export class CutReader {
     this.cut = (db.prepare('SELECT max(change_seq) FROM tasks').pluck().get() as number | null) ?? 0
     this.#names = columnsAsMigrated(
       db,
-      COLUMNS.map(({ source }) => source),
+      COLUMNS.map(({ name }) => name),
     )
     this.lastFullWalk = lastFullWalkOf(db)
     this.proof = lastProof(db)

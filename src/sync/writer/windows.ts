@@ -225,8 +225,10 @@ function looked(writing: Writing, holding: HeldWindow, walkId: number): Looked {
     isOther(tables.tasks.identity(seq), rowOf(listedTask(window, index).bytes))
   holding.known.forEach((row, index) => {
     if (row !== undefined) {
-      found.known += 1
-      if (!row.isListedSo && isOtherThan(row.seq, index)) found.others += 1
+      const isOtherTask = !row.isListedSo && isOtherThan(row.seq, index)
+      // A tombstone may be of an account that was here before.
+      if (row.deletedAt === null || isOtherTask) found.known += 1
+      if (isOtherTask) found.others += 1
       found.met[index] = marks.has(row.seq) ? 1 : 0
       found.held[index] = row.seq <= marks.highestBefore ? 1 : 0
     } else if (unfit.has(index)) found.met[index] = unfitMet.has(ids[index] as string) ? 1 : 0
