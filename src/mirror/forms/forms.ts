@@ -126,6 +126,7 @@ function meantBy(differences: FormDifference[], forms: Forms): FormDifference[] 
  * or headers in the place of others, such as a link to them.
  */
 export function withOnlyListed(detail: Task, listed: Task, { summary, uneven }: Forms): Task {
+  if (uneven.length === 0) return detail
   const isMark = ({ path }: UnevenField): boolean =>
     summary.some((field) => field.how === 'marked' && isBelow(path, field.path))
   const less = compareForms(listed, detail).filter(({ kind }) => isLess(kind))
