@@ -62,7 +62,9 @@ const service = section(DEFAULTS.service, {
     .max(10_000)
     .nullable()
     .describe('Maximum requests per second; null for no limit except what the service asks for.'),
-  maxRetries: count(0, 100).describe('How often a failed request is repeated before it counts as failed.'),
+  maxRetries: count(0, 100).describe(
+    'How often a failed request is repeated before it counts as failed; one that is answered 429 without Retry-After three times more, unless this is 0.',
+  ),
   maxRetryAfterMs: durationMs(0).describe(
     'Longest Retry-After that a run waits for; a longer one ends it with exit 4.',
   ),

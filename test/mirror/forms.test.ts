@@ -382,6 +382,7 @@ describe('a detail beside what the list showed', () => {
   const replaced: Forms = { summary: [{ path: ['s'], how: 'replaced' }], uneven: [] }
   const rounded: Forms = { summary: [{ path: ['completedAt'], how: 'replaced' }], uneven: [] }
   const begun: Forms = { summary: [], uneven: [{ path: ['s'], how: 'only-begun' }] }
+  const marked: Forms = { summary: [{ path: ['result', 'body', 'cut'], how: 'marked' }], uneven: [] }
   test.each<[string, object, object, object | null, Forms, string]>([
     ['has more', { ...DONE }, { ...DONE, result: 1 }, null, NO_FORMS, 'agrees'],
     ['spells a number otherwise', { ...DONE, n: 1 }, { ...DONE, n: 1 }, null, NO_FORMS, 'agrees'],
@@ -407,6 +408,14 @@ describe('a detail beside what the list showed', () => {
     ['has only the beginning, as always', { ...DONE, s: 'abcd' }, { ...DONE, s: 'ab' }, null, begun, 'agrees'],
     ['has something else there', { ...DONE, s: 'abcd' }, { ...DONE, s: 'cd' }, null, begun, 'unclear'],
     ['is whole beside a mark', { ...DONE, s: '', cut: true }, { ...DONE, s: 'x' }, null, NO_FORMS, 'agrees'],
+    [
+      'is whole where a mark is all that the list shows',
+      { ...DONE, result: { body: { cut: true } } },
+      { ...DONE, result: { body: { a: 1 } } },
+      null,
+      marked,
+      'agrees',
+    ],
     ['lacks a null', { ...DONE, x: null }, { ...DONE }, null, NO_FORMS, 'agrees'],
     ['is open in another way', { systemStatus: 'PENDING' }, { systemStatus: 'RUNNING' }, null, NO_FORMS, 'newer'],
   ])('that %s', (_, listed, detail, before, forms, expected) => {
@@ -423,6 +432,20 @@ describe('a detail beside what the list showed', () => {
       '{"id":"a","a":{"d":2,"__proto__":5}}',
     )
     expect(JSON.stringify(withOnlyListed(text('{"id":"a","a":3}'), listed, forms))).toBe('{"id":"a","a":3}')
+  })
+
+  test.each([
+    ['a link in the place of a body', '{"body":{"href":"/a"}}', '{"body":{"a":1}}', '{"body":{"a":1}}'],
+    ['beside all of a body', '{"body":{"a":1,"href":"/a"}}', '{"body":{"a":1}}', '{"body":{"a":1,"href":"/a"}}'],
+    ['beside a body, of which the list shows none', '{"size":1}', '{"body":{"a":1}}', '{"body":{"a":1},"size":1}'],
+  ])('what only the list has: %s', (_, listed, detail, kept) => {
+    const of = (result: string) => text(`{"id":"a","result":${result}}`)
+    const paths = [
+      ['result', 'body', 'href'],
+      ['result', 'size'],
+    ]
+    const forms: Forms = { summary: [], uneven: paths.map((path) => ({ path, how: 'only-listed' })) }
+    expect(JSON.stringify(withOnlyListed(of(detail), of(listed), forms))).toBe(`{"id":"a","result":${kept}}`)
   })
 
   test('keeps no word about a cut, though whole tasks have it, too', () => {

@@ -60,7 +60,7 @@ function lacks(value: JsonValue | undefined, path: FieldPath): boolean {
 /** Whether the list is known to show less there, or something else in its place. */
 export function isSummarized({ path, kind }: FormDifference, { summary }: Forms): boolean {
   return summary.some((field) => {
-    if (field.how === 'replaced') return isBelow(path, field.path)
+    if (field.how === 'replaced' || (field.how === 'marked' && kind === 'extra')) return isBelow(path, field.path)
     if (!isLess(kind) && kind !== 'shorter') return false
     return isBelow(path, field.path) || (field.how === 'cut' && kind !== 'absent')
   })
@@ -122,15 +122,27 @@ function meantBy(differences: FormDifference[], forms: Forms): FormDifference[] 
 
 /**
  * The detail with those listed members that the detail of any task lacks, or has only the beginning of. Not with a
- * member that says that something is missing: in the detail nothing is.
+ * member that says that something is missing: in the detail nothing is. Nor with one that stands within a recorded body
+ * or headers in the place of others, such as a link to them.
  */
 export function withOnlyListed(detail: Task, listed: Task, { summary, uneven }: Forms): Task {
+  if (uneven.length === 0) return detail
   const isMark = ({ path }: UnevenField): boolean =>
     summary.some((field) => field.how === 'marked' && isBelow(path, field.path))
+  const less = compareForms(listed, detail).filter(({ kind }) => isLess(kind))
+  const isInstead = ({ path, how }: UnevenField): boolean =>
+    how === 'only-listed' &&
+    path.length > RECORDED &&
+    isOfInterface(path) &&
+    less.some((each) => isBelow(each.path, path.slice(0, -1)))
   return uneven
-    .filter((field) => (field.how === 'only-listed' || field.how === 'only-begun') && !isMark(field))
+    .filter((field) => field.how === 'only-listed' || field.how === 'only-begun')
+    .filter((field) => !isMark(field) && !isInstead(field))
     .reduce<Task>((task, { path }) => filledIn(task, listed, path) as Task, detail)
 }
+
+/** Names in the path of a recorded value, such as `result.body`. */
+const RECORDED = 2
 
 function filledIn(value: JsonValue, from: JsonValue, [name, ...below]: FieldPath): JsonValue {
   if (name === undefined)
