@@ -65,14 +65,16 @@ export function planRun(known: PlanInput, request: SyncRequest): PlanStep[] {
   const reason = fullReason(input, request, incremental.length > 0)
   const full: PlanStep[] = reason === null ? [] : [fullStep(input, reason)]
   const resumed = resumesWalk(full)
+  const after: PlanStep[] = [{ kind: 'deletions' }, ...details]
   // A resumed walk does not see what has been deleted since among the tasks it had met before; it may be all of them.
+  // Where runs are always cut off before the end of the second walk, the first one has to come to something by itself.
   const isMeant = request.full === true || request.allowMassDelete === true
-  if (isMeant && resumed) full.push({ kind: 'full', reason: 'asked-for', resume: null })
+  if (isMeant && resumed) full.push(...after, { kind: 'full', reason: 'asked-for', resume: null })
   // A full walk meets the open tasks by itself; a resumed one may take long, so they come before it.
   const open: PlanStep = { kind: 'open' }
   const steps: PlanStep[] =
     full.length === 0 || resumed ? [...incremental, open, ...full] : [...incremental, ...full, open]
-  return [...steps, ...refetch, { kind: 'deletions' }, ...details]
+  return [...steps, ...refetch, ...after]
 }
 
 /** Whether the plan has a full walk that was cut off and is resumed. */

@@ -97,6 +97,12 @@ describe('sync', () => {
     ['order not known yet: a full walk', makeInput({ facts: {} }), {}, 'full(order) open deletions details'],
     ['--full: after the head walk', makeInput(), { full: true }, 'head full(asked-for) open deletions details'],
     [
+      '--full: after a walk that was cut off, and what follows from that, for the next run may be cut off, too',
+      makeInput({ interrupted: cutOff(1) }),
+      { full: true },
+      'head open full(asked-for 11) deletions details full(asked-for) deletions details',
+    ],
+    [
       'the last complete full walk is as old as sync.fullEveryMs',
       makeInput({ lastFull: complete(24), lastCompleteFull: complete(24) }),
       {},
@@ -184,7 +190,7 @@ describe('sync', () => {
       '--allow-mass-delete walks from the beginning, too, where an interrupted walk has met what may be gone by now',
       makeInput({ interrupted: cutOff(1) }),
       { allowMassDelete: true },
-      'head open full(resumed 11) full(asked-for) deletions details',
+      'head open full(resumed 11) deletions details full(asked-for) deletions details',
     ],
     [
       '--allow-mass-delete alone is no full walk',
