@@ -48,18 +48,12 @@ export interface RunTally {
   /** The walks that count, and why one is partial: a complete full walk takes the place of those before it. */
   walks: { verdict: Verdict; note: string | null }[]
   drift: number
-  /** What fell short, one sentence each, for the terminal. */
-  notes: string[]
-  /** Exit codes, one for each thing that fell short. */
+  /** What fell short in a step, in one sentence; where another step of its kind follows, that one counts. */
+  short: Map<PlanStep['kind'] | 'owed', string>
+  /** Exit codes of what went wrong beside that. */
   codes: number[]
   /** What ended it early; null where nothing did. */
   error: unknown
-}
-
-/** The run can only be `partial`; `note` says why, in one sentence. */
-export function fallShort(tally: RunTally, note: string): void {
-  tally.notes.push(note)
-  tally.codes.push(EXIT.partial)
 }
 
 /** Ends the run in the mirror and sums it up; `stopped`: the caller's signal. Throws where the mirror is unreadable. */
@@ -68,16 +62,15 @@ export async function concludeRun(run: Run, tally: RunTally, stopped: AbortSigna
   const { request } = tally
   let { error } = tally
   const { requests, retries, bytes, waitedMs, oldestMs = 0, skew = null } = service.traffic()
-  if (oldestMs > 0) tally.notes.push(cacheNote(oldestMs))
-  if (skew !== null && isApart(skew)) tally.notes.push(clockNote(skew))
   await rememberWait(run, error)
   const counts = await writer.counts().catch(() => null)
   if (counts === null) throw error ?? new Error('The mirror could not be read at the end of the run')
-  for (const { note } of tally.walks) if (note !== null) fallShort(tally, note)
-  if (counts.rejected > 0) {
-    fallShort(tally, `${countText(counts.rejected, 'item')} set aside; see \`task-mirror rejected\`.`)
-  }
-  let { exitCode, outcome } = howEnded(error, tally.codes, stopped)
+  // Each of these leaves the run `partial`.
+  const short = [...tally.short.values(), ...tally.walks.flatMap(({ note }) => note ?? [])]
+  if (counts.rejected > 0) short.push(`${countText(counts.rejected, 'item')} set aside; see \`task-mirror rejected\`.`)
+  const told = oldestMs > 0 ? [cacheNote(oldestMs)] : []
+  if (skew !== null && isApart(skew)) told.push(clockNote(skew))
+  let { exitCode, outcome } = howEnded(error, [...tally.codes, ...short.map(() => EXIT.partial)], stopped)
   const plan = tally.plan.map(({ kind }) => kind)
   const verdict = verdictOf(tally.walks.map((walk) => walk.verdict))
   const { drift } = tally
@@ -110,7 +103,7 @@ export async function concludeRun(run: Run, tally: RunTally, stopped: AbortSigna
     notBefore: run.facts.not_before ?? null,
   }
   const isFirst = run.opened.lastFull === null && summary.lastFullWalk !== null
-  return { summary, exitCode, isFirst, notes: tally.notes, error }
+  return { summary, exitCode, isFirst, notes: [...short, ...told], error }
 }
 
 function cacheNote(oldestMs: number): string {

@@ -7,7 +7,7 @@ import type { Service } from '../service/service.ts'
 import { countText, severalText } from '../shown.ts'
 import { seeAccount } from './account.ts'
 import { bindRun, loadClient, newRun, openClient, openWriterThread } from './begin.ts'
-import { concludeRun, fallShort, type RunResult, type RunTally } from './conclude.ts'
+import { concludeRun, type RunResult, type RunTally } from './conclude.ts'
 import { learn, type Run, type RunContext } from './context.ts'
 import { mayBringForward, type PlanStep, planRun, resumesWalk, type SyncRequest } from './plan.ts'
 import { readBeside } from './steps/beside.ts'
@@ -42,7 +42,16 @@ interface RunParts {
  */
 export async function runSync(context: RunContext, request: SyncRequest, parts: RunParts = {}): Promise<RunResult> {
   const startedAt = context.now()
-  const tally: RunTally = { request, startedAt, plan: [], walks: [], drift: 0, notes: [], codes: [], error: null }
+  const tally: RunTally = {
+    request,
+    startedAt,
+    plan: [],
+    walks: [],
+    drift: 0,
+    short: new Map(),
+    codes: [],
+    error: null,
+  }
   const opening = parts.writer ?? openWriterThread(context, request, GATHERING)
   // If that fails, the error is told where the client is made.
   if (parts.service === undefined) loadClient().catch(() => undefined)
@@ -116,7 +125,7 @@ async function carryOut(run: Run, tally: RunTally): Promise<void> {
   }
   const details = (await run.writer.owedCount('detail')) - (await run.writer.unexpectedCount(now()))
   if (details > 0 && config.sync.details !== 'never') {
-    fallShort(tally, `${countText(details, 'detail')} still owed; the next run asks again.`)
+    tally.short.set('owed', `${countText(details, 'detail')} still owed; the next run asks again.`)
   }
 }
 
@@ -138,6 +147,8 @@ async function carryOutStep(run: Run, tally: RunTally, step: PlanStep, at: numbe
       note: done.verdict === 'partial' ? partialNote(what, done.reason) : null,
     })
   }
+  const { short } = tally
+  short.delete(step.kind)
   switch (step.kind) {
     case 'head':
     case 'tail': {
@@ -175,12 +186,12 @@ async function carryOutStep(run: Run, tally: RunTally, step: PlanStep, at: numbe
       const { service, sync } = run.config
       const limit = isBeforeAWalk ? limitBeforeAWalk(sync.maxDurationMs, service.requestsPerSecond, now()) : NO_LIMIT
       const silent = await askOpenTasks(run, limit)
-      if (silent > 0) fallShort(tally, `${countText(silent, 'open task')} not answered for; the next run asks again.`)
+      if (silent > 0) short.set('open', `${countText(silent, 'open task')} not answered for; the next run asks again.`)
       break
     }
     case 'details': {
       const { isTold, isMore } = await compareWithDetails(run)
-      if (!isTold) fallShort(tally, NOT_COMPARED)
+      if (!isTold) short.set('details', NOT_COMPARED)
       const absent = await askOwedDetails(run)
       const isAgain = isMore || (await areDeletedPerhaps(run, tally, absent))
       if (isAgain) await goOnWith(run, tally, at, [FULL_AGAIN, { kind: 'deletions' }, step])
@@ -205,10 +216,10 @@ async function proveDeletions(run: Run, tally: RunTally): Promise<void> {
   const { refused, undecided } = await decideDeletions(run, witnesses, run.opened.liveTasks, () => isListEmpty(run))
   if (refused > 0) {
     const why = 'so many are not marked deleted without --allow-mass-delete'
-    fallShort(tally, `${countText(refused, 'task')} no longer listed; ${why}.`)
+    tally.short.set('deletions', `${countText(refused, 'task')} no longer listed; ${why}.`)
   } else if (undecided > 0) {
     const why = 'and the deletion not proven; owed to the next run'
-    fallShort(tally, `${countText(undecided, 'task')} no longer listed, ${why}.`)
+    tally.short.set('deletions', `${countText(undecided, 'task')} no longer listed, ${why}.`)
   }
 }
 
@@ -228,7 +239,7 @@ async function askForIds(run: Run, tally: RunTally, ids: string[]): Promise<void
   const named = missing.slice(0, MOST_NAMED).map(({ taskId }) => JSON.stringify(taskId))
   const more = absent > named.length ? ', ...' : ''
   const several = severalText('--id', missing.find(({ taskId }) => taskId.includes(','))?.taskId ?? '')
-  fallShort(tally, `${absent} of ${ids.length} ids brought no task: ${named.join(', ')}${more}.${several}`)
+  tally.short.set('ids', `${absent} of ${ids.length} ids brought no task: ${named.join(', ')}${more}.${several}`)
 }
 
 async function isListEmpty(run: Run): Promise<boolean> {

@@ -40,6 +40,24 @@ test('a mirror that turns out to be damaged where it is only read is called dama
   expect(error).toMatchObject({ code: 'mirror-damaged', hint: expect.any(String) })
 })
 
+test('what a step fell short in is told once, where a later one of its kind falls short as well', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 300, openFraction: 0, compression: 'none' })
+  const cut = new AbortController()
+  const given = { sync: { window: 50 } }
+  const off = simulator.onBeforeRequest(({ operation, skip }) => {
+    if (operation === 'list' && skip !== null && skip >= 150) cut.abort()
+  })
+  const path = scratch.path('mirror.sqlite')
+  await runSync(makeRunContext(simulator.url, path, { ...given, signal: cut.signal }), FULL)
+  off()
+  simulator.setFaults(({ operation }) => (operation === 'get' ? { status: 404 } : null))
+  const { exitCode, summary, notes } = await runSync(makeRunContext(simulator.url, path, given), FULL)
+  const after = ['full', 'deletions', 'details']
+  expect({ exitCode, plan: summary.plan }).toEqual({ exitCode: 3, plan: ['open', ...after, ...after] })
+  expect(notes).toEqual([expect.stringContaining('could not be compared')])
+})
+
 test('a run whose mirror is taken away under it has failed', async () => {
   using scratch = makeScratch()
   const path = scratch.path('mirror.sqlite')
