@@ -246,14 +246,6 @@ export class RowStrings {
     return this.row.toString('utf8', this.starts[column], this.starts[column + 1])
   }
 
-  isText(column: number, bytes: Uint8Array): boolean {
-    const start = this.starts[column]!
-    if (this.size(column) !== bytes.length) return false
-    // The strings that are asked for are short: `compare` costs more.
-    for (let index = 0; index < bytes.length; index += 1) if (this.row[start + index] !== bytes[index]) return false
-    return true
-  }
-
   /** First byte of the string in a column, and its last one that is no white space; 0, 0 where none. */
   ends(column: number): [first: number, last: number] {
     const start = this.starts[column]!

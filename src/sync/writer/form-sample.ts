@@ -57,7 +57,7 @@ const EMPTY_JSON = 2
 /** By sign, the item with most of it. */
 type Most = Map<string, { item: SampledItem; size: number }>
 /** By shape, how many items have it, and the first of them. */
-type Shapes = Map<string | number, { item: SampledItem; count: number }>
+type Shapes = Map<string, { item: SampledItem; count: number }>
 /** Copies the offered item, once, however often it is called: its bytes are valid only until its window is taken in. */
 type Copy = () => SampledItem
 
@@ -92,8 +92,6 @@ export class FormSample {
   #lastInWindow: Copy | null = null
   #state: number
   readonly #strings = new RowStrings()
-  /** The status that was decoded last: most tasks have that of the one before. */
-  #status = { bytes: Buffer.alloc(0), text: '' }
 
   /** `isFull`: what a full walk shows is chosen, whether new or not. `seed`: of the random choice, 32 bits. */
   constructor({ forms_compared: compared, summary_fields: summary = [] }: Facts, isFull: boolean, seed: number) {
@@ -200,23 +198,15 @@ export class FormSample {
     keepMost(passed.most, signs, copy)
     // Which columns it fills, if a body is empty or breaks off, and names in `extra`, with values of booleans.
     const isEmpty = signs.some(([sign, size]) => BODIES.has(sign) && size <= EMPTY_JSON)
-    const parts = 4 * strings.filled + (isEmpty ? 2 : 0) + (signs.includes(BROKEN_OFF) ? 1 : 0)
     const named = members.map(([name, value]) => (typeof value === 'boolean' ? `${name}=${value}` : name))
-    countShape(final ? passed.finals : passed.opens, named.length === 0 ? parts : `${parts} ${named}`, copy)
-    if (final) countShape(passed.statuses, this.#statusOf(strings), copy)
+    const bodies = `${isEmpty ? ' empty' : ''}${signs.includes(BROKEN_OFF) ? ' broken' : ''}`
+    countShape(final ? passed.finals : passed.opens, `${strings.filled}${bodies} ${named}`, copy)
+    if (final) countShape(passed.statuses, strings.text(STATUS), copy)
     if (passed.byChance.length < MOST_BY_CHANCE) passed.byChance.push(copy())
     else {
       const at = Math.floor(this.#chance() * passed.items)
       if (at < MOST_BY_CHANCE) passed.byChance[at] = copy()
     }
-  }
-
-  #statusOf(strings: RowStrings): string {
-    if (!strings.isText(STATUS, this.#status.bytes)) {
-      const text = strings.text(STATUS)
-      this.#status = { bytes: Buffer.from(text), text }
-    }
-    return this.#status.text
   }
 
   /** A random number, 0 to 1; mulberry32. */
@@ -229,7 +219,7 @@ export class FormSample {
 }
 
 /** Counts the items of each shape, and keeps the first of each. */
-function countShape(shapes: Shapes, shape: string | number, copy: Copy): void {
+function countShape(shapes: Shapes, shape: string, copy: Copy): void {
   const known = shapes.get(shape)
   if (known !== undefined) known.count += 1
   else if (shapes.size < MOST_SHAPES) shapes.set(shape, { count: 1, item: copy() })
