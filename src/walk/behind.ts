@@ -3,22 +3,22 @@
 // behind that item until an answer brings something, or nothing is seen further on; then look once more at what was
 // passed, from the last position to the first, and at the item itself. The kernel says what that shows.
 
-import { endIfSpent, goesFar, isNews, looksFurther, type Passed, placesFurther, seenFurther } from './further.ts'
+import {
+  endIfSpent,
+  goesFar,
+  isNews,
+  looksFurther,
+  type Passed,
+  placesFurther,
+  seenFurther,
+  UNREADABLE_IN_A_ROW,
+} from './further.ts'
 import { measureGrowth, showEnd } from './growing.ts'
 import { endsWith, type LastItem, lastItem, placeIn, suspectFilter } from './last-item.ts'
 import { TRIES } from './moving-end.ts'
 import type { OngoingWalk, Steps, WalkEnding } from './ongoing-walk.ts'
-import {
-  glanceAt,
-  lookAt,
-  probeAt,
-  probeSize,
-  type Reader,
-  type Reading,
-  readWindow,
-  seeAgain,
-  UNREADABLE_IN_A_ROW,
-} from './reader.ts'
+import { type Reading, readWindow } from './read-window.ts'
+import { glanceAt, lookAt, probeAt, probeSize, type Reader, seeAgain } from './reader.ts'
 import { ofRepeats } from './repeats.ts'
 import { firstBeyond } from './search.ts'
 import type { ItemsWindow, WalkStep, WindowAnswer } from './source.ts'

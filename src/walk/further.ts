@@ -3,13 +3,15 @@
 // up.
 import type { LastItem } from './last-item.ts'
 import type { OngoingWalk, WalkEnding } from './ongoing-walk.ts'
-import { glanceAt, isNothing, type Reader, seeAgain, UNREADABLE_IN_A_ROW } from './reader.ts'
+import { glanceAt, isNothing, type Reader, seeAgain } from './reader.ts'
 import type { ItemsWindow, NoWindow } from './source.ts'
 
 /** How many windows behind the end the walk looks. */
 export const FAR = 10
 /** Most items side by side, too large for any answer, that are looked past; more where answers are cut by size. */
 const MOST_BLOCKED = 2
+/** So many positions in a row that cannot be read say nothing of the service. */
+export const UNREADABLE_IN_A_ROW = 3
 /** No list is that long. */
 const FARTHEST = 2 ** 31
 

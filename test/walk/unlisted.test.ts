@@ -1,6 +1,6 @@
 // What is said of a service that lists nothing: whoever is busy needs time, and whoever refuses may be the wrong address.
 import { expect, test } from 'vitest'
-import { unlisted } from '../../src/walk/reader.ts'
+import { unlisted } from '../../src/walk/read-window.ts'
 
 test.each([
   ['429', { kind: 'failed', status: 429, message: 'Slow down' }, 'service-failing', /when the service is well/],

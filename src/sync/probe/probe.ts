@@ -13,7 +13,7 @@ import {
   type Start,
 } from '../../walk/measure/paging.ts'
 import { findTotal, type Total } from '../../walk/measure/total.ts'
-import { unlisted } from '../../walk/reader.ts'
+import { unlisted } from '../../walk/read-window.ts'
 import { openClient } from '../begin.ts'
 import { learn, type Run, type RunContext } from '../context.ts'
 import { runOneOff } from '../one-off/one-off-run.ts'
