@@ -60,11 +60,12 @@ export function replayIntake(writing: Writing) {
     const known = tables.tasks.find(task.id, listed?.hash)
     if (known !== undefined) {
       if (isAnother(writing, known, shapeTask(task))) return false
+      const heldSince = known.deletedAt ?? known.readAt
+      // One of the two was stored under a clock that was ahead: only the service can tell which is newer.
+      if (ageOf(Math.max(heldSince, item.seenAt), now, 0) === null) return false
       // An old text neither replaces newer content nor takes a tombstone back.
-      if (known.deletedAt !== null) return known.deletedAt >= item.seenAt
-      if (known.readAt >= item.seenAt) return true
-      // Set aside under a clock that was ahead: nobody knows which of the two is newer, so only the service can tell.
-      if (ageOf(item.seenAt, now, 0) === null) return false
+      if (known.deletedAt !== null) return heldSince >= item.seenAt
+      if (heldSince >= item.seenAt) return true
     }
     const times = { readAt: item.seenAt, now }
     const { outcome } =
