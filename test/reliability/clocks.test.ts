@@ -259,3 +259,26 @@ test('a front that was read under a clock ahead does not end a walk by last upda
   expect(believedFacts(db, now + AHEAD, 60_000)).toMatchObject({ front: ['a'] })
   db.close()
 })
+
+test('what was set aside under a clock ahead is over once a complete full walk finds it in order', async () => {
+  using scratch = makeScratch()
+  const path = scratch.path('m.sqlite')
+  await using simulator = await startSimulator({ tasks: 10, openFraction: 0 })
+  const { account } = simulator
+  const id = account.idAt(4)
+  const whole = account.get(id) as string
+  account.replaceText(id, '["no task"]')
+  const run = (ahead: number) => runSync(contextAhead(simulator.url, path, ahead), { command: 'sync', full: true })
+  const waiting = () => {
+    const db = new Database(path)
+    const count = db.prepare('SELECT count(*) FROM rejected_items WHERE replayed_at IS NULL').pluck().get()
+    db.close()
+    return count
+  }
+  expect((await run(AHEAD)).exitCode).toBe(3)
+  // The walk that meets it again does not take it for over.
+  expect([(await run(0)).exitCode, waiting()]).toEqual([0, 1])
+  await run(AHEAD)
+  account.replaceText(id, whole)
+  expect([(await run(0)).exitCode, waiting()]).toEqual([0, 0])
+})

@@ -20,16 +20,21 @@ import type { Writing } from './writing.ts'
 /**
  * Marks set-aside items that a complete full walk has settled: it began after the item was last met, and met its task
  * whole or, where it has no id, read the whole list without it. Returns how many. A walk dated in the future settles
- * none. In a transaction.
+ * none. `latest`: what was met later was met before that walk, for the walk has just ended. In a transaction.
  */
-export function settleByWalk(writing: Writing, { id: walkId, startedAt }: WalkRow, now: number): number {
+export function settleByWalk(
+  writing: Writing,
+  { id: walkId, startedAt }: WalkRow,
+  now: number,
+  latest = Number.POSITIVE_INFINITY,
+): number {
   const { db, tables } = writing
   if (startedAt > latestKnown(now)) return 0
   const isMet = (taskId: string): boolean => {
     const known = tables.tasks.find(taskId)
     return known !== undefined && writing.marks(walkId).has(known.seq)
   }
-  const settled = lastMetBefore(db, startedAt).filter(({ taskId }) => taskId === null || isMet(taskId))
+  const settled = lastMetBefore(db, startedAt, latest).filter(({ taskId }) => taskId === null || isMet(taskId))
   for (const { id } of settled) markReplayed(db, id, now)
   tables.setAside.reload()
   return settled.length
