@@ -168,7 +168,7 @@ const schedule = section(DEFAULTS.schedule, {
   maxAgeMs: durationMs(1)
     .nullable()
     .describe(
-      'Age of the mirror beyond which /healthz answers 503; null for three times the pause between syncs, a minute at least.',
+      'Age of the mirror beyond which /healthz answers 503; null for what the last three pauses between syncs took, a pause that goes on included, a minute at least.',
     ),
   listen: z
     .string()

@@ -18,7 +18,7 @@ import { type Job, Scheduler, type SchedulerOptions } from './jobs.ts'
 import { configuredExport, publish, type Surroundings } from './publishing.ts'
 import { type Health, startServer } from './server.ts'
 import { type StatusCache, startStatusCache } from './status-cache.ts'
-import { makeTimetable, pauseBetween, type Timetable } from './timetable.ts'
+import { allowedAge, makeTimetable, type Timetable } from './timetable.ts'
 
 interface ScheduleOptions extends Omit<SchedulerOptions, 'sleep' | 'jitterMs'>, Surroundings {
   config: Config
@@ -48,7 +48,7 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
   const sleep = (ms: number, until: AbortSignal) => delay(ms, undefined, { signal: until }).catch(() => undefined)
   const jobs = jobsOf(options, timetables, cache, runs)
   const scheduler = new Scheduler(jobs, { signal, now, monotonic, random, jitterMs, log, sleep })
-  const pages = pagesOf(options, { cache, runs, scheduler, maxAgeMs: maxAgeOf(config, timetables.sync, now()) })
+  const pages = pagesOf(options, { cache, runs, scheduler, maxAge: maxAgeOf(config, timetables.sync) })
   const server =
     listen === null
       ? null
@@ -136,14 +136,15 @@ interface Served {
   cache: StatusCache
   runs: JobRuns
   scheduler: Scheduler
-  maxAgeMs: number | null
+  /** What `maxAgeOf` returns. */
+  maxAge: (now: number) => number | null
 }
 
 /** What the server answers with. */
-function pagesOf({ config, now, toolVersion }: ScheduleOptions, { cache, runs, scheduler, maxAgeMs }: Served) {
+function pagesOf({ config, now, toolVersion }: ScheduleOptions, { cache, runs, scheduler, maxAge }: Served) {
   const { settleMs } = config.sync
   const { baseUrl } = config.service
-  const health = () => healthOf(cache.status(), cache.ageMs(), maxAgeMs)
+  const health = () => healthOf(cache.status(), cache.ageMs(), maxAge(now()))
   return {
     health,
     metrics() {
@@ -177,11 +178,15 @@ function firstMoment(timetable: Timetable, lastAt: number, now: number): number 
   return previous !== null && previous > lastAt ? now : timetable.next(now)
 }
 
-/** The age of the mirror beyond which /healthz is not well; null where nothing says what is too old. */
-function maxAgeOf({ schedule }: Config, timetable: Timetable | null, now: number): number | null {
-  if (schedule.maxAgeMs !== null) return schedule.maxAgeMs
-  const pause = timetable === null ? null : pauseBetween(timetable, now)
-  return pause === null ? null : Math.max(LEAST_MAX_AGE_MS, 3 * pause)
+/** Tells the age of the mirror beyond which /healthz is not well; null where nothing says what is too old. */
+function maxAgeOf({ schedule }: Config, timetable: Timetable | null): (now: number) => number | null {
+  const { maxAgeMs } = schedule
+  if (maxAgeMs !== null || timetable === null) return () => maxAgeMs
+  const allowed = allowedAge(timetable)
+  return (now) => {
+    const age = allowed(now)
+    return age === null ? null : Math.max(LEAST_MAX_AGE_MS, age)
+  }
 }
 
 export function healthOf(

@@ -24,7 +24,8 @@ export function makeTimetable(expression: string, timezone: string, key: string)
   }
   return {
     next: (ms) => cron.nextRun(new Date(ms))?.getTime() ?? null,
-    previous: (ms) => cron.previousRuns(1, new Date(ms))[0]?.getTime() ?? null,
+    // croner leaves milliseconds out: half a second after a moment it would give the one before that.
+    previous: (ms) => cron.previousRuns(1, new Date(Math.ceil(ms / 1000) * 1000))[0]?.getTime() ?? null,
   }
 }
 
@@ -44,9 +45,24 @@ export function passedMoments(timetable: Timetable, due: number, now: number): {
   return { count, next: at !== null && at <= now ? timetable.next(now) : at }
 }
 
-/** The pause between the two moments that follow `now`; null where there are no two. */
-export function pauseBetween(timetable: Timetable, now: number): number | null {
-  const first = timetable.next(now)
-  const second = first === null ? null : timetable.next(first)
-  return first === null || second === null ? null : second - first
+/**
+ * Tells how old, ms, what is made anew at the moments of `timetable` may be at `now`: as long as the last three pauses
+ * took, or longer while a long one goes on, as at night; null where there were no three pauses.
+ */
+export function allowedAge(timetable: Timetable): (now: number) => number | null {
+  /** The last moments up to `now`, the latest first, and the next one: looked up once for all that ask before that. */
+  let known: { last: number[]; until: number } | null = null
+  return (now) => {
+    if (known === null || now < (known.last[0] ?? Number.NEGATIVE_INFINITY) || now >= known.until)
+      known = around(timetable, now)
+    const [latest, , third, fourth] = known.last
+    if (latest === undefined || third === undefined || fourth === undefined) return null
+    return Math.max(latest - fourth, now - third)
+  }
+}
+
+function around(timetable: Timetable, now: number): { last: number[]; until: number } {
+  const last: number[] = []
+  for (let at = timetable.previous(now + 1); at !== null && last.length < 4; at = timetable.previous(at)) last.push(at)
+  return { last, until: timetable.next(now) ?? Number.POSITIVE_INFINITY }
 }

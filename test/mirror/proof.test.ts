@@ -240,3 +240,23 @@ test('a snapshot names the digest of the evidence; the proof of a walk goes when
   expect(later.faults).toEqual([])
   expect(later.walks.map(({ walkId }) => walkId)).toEqual([3])
 })
+
+test('ten thousand walks later the last complete full walk still counts, and is still proven', async () => {
+  using scratch = makeScratch()
+  const path = scratch.path('task-mirror.sqlite')
+  await using simulator = await startSimulator({ tasks: 30, openFraction: 0 })
+  const context = makeRunContext(simulator.url, path)
+  await runSync(context, { command: 'sync' })
+  await runSync(context, { command: 'sync' })
+  const db = new Database(path)
+  // As if so many had come in between.
+  const [full, head] = db.prepare('SELECT id FROM walks ORDER BY id').pluck().all() as number[]
+  for (const [table, id] of Object.entries({ walks: 'id', walk_evidence: 'walk_id', walk_marks: 'walk_id' }))
+    db.exec(`UPDATE ${table} SET ${id} = ${head! + 20_000} WHERE ${id} = ${head}`)
+  db.close()
+  await runSync(context, { command: 'sync' })
+  const { summary } = await runSync(context, { command: 'sync' })
+  expect(summary.plan).not.toContain('full')
+  const found = check(path)
+  expect(found.walks.map(({ walkId }) => walkId)).toContain(full)
+})

@@ -3,6 +3,8 @@ import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { exportSnapshot } from '../../src/export/export.ts'
 import type { Log } from '../../src/log.ts'
+import { openWriter } from '../../src/mirror/open.ts'
+import { believedFacts, writeFacts } from '../../src/mirror/tables/facts.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { replaySetAside } from '../../src/sync/one-off/replay.ts'
 import { runSync } from '../../src/sync/run.ts'
@@ -181,4 +183,102 @@ test('an unreadable place is not taken for read by a full walk from the future',
   const replay = (now: () => number) => replaySetAside(makeRunContext(simulator.url, path, { now }))
   expect(await replay(Date.now)).toMatchObject({ settled: 0, left: 1 })
   expect(await replay(() => Date.now() + AHEAD + DAY)).toMatchObject({ settled: 1, left: 0 })
+})
+
+/** The context of a run under a clock that is `ahead` ms ahead; `onWalkEnd` is called with the end of each walk. */
+function contextAhead(url: string, path: string, ahead: number, onWalkEnd: () => void = () => undefined) {
+  const nothing = () => undefined
+  const info: Log['info'] = (_, text) => {
+    if (text === 'Walk ended') onWalkEnd()
+  }
+  return makeRunContext(url, path, {
+    now: () => Date.now() + ahead,
+    log: { debug: nothing, warn: nothing, error: nothing, info },
+  })
+}
+
+test('what was stored under a clock ahead is no newer than what a run is shown between two of its walks', async () => {
+  using scratch = makeScratch()
+  const path = scratch.path('m.sqlite')
+  await using simulator = await startSimulator({ tasks: 60, openFraction: 0 })
+  const { account } = simulator
+  await runSync(contextAhead(simulator.url, path, AHEAD), { command: 'sync' })
+  await runSync(contextAhead(simulator.url, path, 0), { command: 'sync' })
+  const newest = account.idAt(0)
+  let ended = 0
+  const context = contextAhead(simulator.url, path, 0, () => {
+    ended += 1
+    if (ended === 1) account.update([newest])
+  })
+  const { exitCode, summary } = await runSync(context, { command: 'sync', full: true })
+  expect({ exitCode, plan: summary.plan.slice(0, 2), updated: summary.updated }).toEqual({
+    exitCode: 0,
+    plan: ['head', 'full'],
+    updated: 1,
+  })
+})
+
+test('a text that was set aside is not dropped as older than what was stored under a clock ahead', async () => {
+  using scratch = makeScratch()
+  const path = scratch.path('m.sqlite')
+  await using simulator = await startSimulator({ tasks: 10, openFraction: 0 })
+  await runSync(contextAhead(simulator.url, path, AHEAD), { command: 'sync' })
+  const id = simulator.account.idAt(0)
+  simulator.account.update([id])
+  const db = new Database(path)
+  db.prepare(
+    `INSERT INTO rejected_items (run_id, source, skip, reason, message, raw, raw_hash, seen_at)
+     VALUES (1, 'list', 0, 'not-an-object', '', ?, x'00', ?)`,
+  ).run(simulator.account.get(id), Date.now())
+  db.close()
+  expect(await replaySetAside(contextAhead(simulator.url, path, 0))).toMatchObject({ taken: 0, left: 1 })
+})
+
+test('a result that was owed first under a clock ahead is waited for no longer than any other', async () => {
+  using scratch = makeScratch()
+  const path = scratch.path('m.sqlite')
+  await using simulator = await startSimulator({ tasks: 10, openFraction: 0 })
+  const { account } = simulator
+  const id = account.idAt(0)
+  const { result: _, ...rest } = JSON.parse(account.get(id) as string)
+  account.replaceText(id, JSON.stringify(rest))
+  const run = async (ahead: number) =>
+    (await runSync(contextAhead(simulator.url, path, ahead), { command: 'sync' })).exitCode
+  expect(await run(AHEAD)).toBe(3)
+  for (const days of [1, 2, 3]) await run(AHEAD + days * DAY)
+  await run(2 * DAY)
+  expect(await run(2 * DAY + 1000)).toBe(0)
+})
+
+test('a front that was read under a clock ahead does not end a walk by last update', () => {
+  using scratch = makeScratch()
+  const db = openWriter(scratch.path('m.sqlite'), { busyTimeoutMs: 1000, fileMode: 0o600 })
+  const now = Date.now()
+  writeFacts(db, { front: ['a'], front_at: now + AHEAD, order: 'updated_desc' }, now)
+  expect(believedFacts(db, now, 60_000)).toEqual({ order: 'updated_desc' })
+  expect(believedFacts(db, now + AHEAD, 60_000)).toMatchObject({ front: ['a'] })
+  db.close()
+})
+
+test('what was set aside under a clock ahead is over once a complete full walk finds it in order', async () => {
+  using scratch = makeScratch()
+  const path = scratch.path('m.sqlite')
+  await using simulator = await startSimulator({ tasks: 10, openFraction: 0 })
+  const { account } = simulator
+  const id = account.idAt(4)
+  const whole = account.get(id) as string
+  account.replaceText(id, '["no task"]')
+  const run = (ahead: number) => runSync(contextAhead(simulator.url, path, ahead), { command: 'sync', full: true })
+  const waiting = () => {
+    const db = new Database(path)
+    const count = db.prepare('SELECT count(*) FROM rejected_items WHERE replayed_at IS NULL').pluck().get()
+    db.close()
+    return count
+  }
+  expect((await run(AHEAD)).exitCode).toBe(3)
+  // The walk that meets it again does not take it for over.
+  expect([(await run(0)).exitCode, waiting()]).toEqual([0, 1])
+  await run(AHEAD)
+  account.replaceText(id, whole)
+  expect([(await run(0)).exitCode, waiting()]).toEqual([0, 0])
 })

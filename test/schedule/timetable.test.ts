@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
-import { makeTimetable, passedMoments, pauseBetween } from '../../src/schedule/timetable.ts'
+import { allowedAge, makeTimetable, passedMoments } from '../../src/schedule/timetable.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
 
 const at = (text: string) => Date.parse(text)
 const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())
@@ -43,5 +46,34 @@ test('a sleep of months is not counted second by second', () => {
 test('an expression that never comes has no next moment', () => {
   const never = makeTimetable('0 0 30 2 *', 'UTC', 'schedule.sync')
   expect(never.next(at('2026-11-20T10:00:00Z'))).toBeNull()
-  expect(pauseBetween(never, at('2026-11-20T10:00:00Z'))).toBeNull()
+  expect(allowedAge(never)(at('2026-11-20T10:00:00Z'))).toBeNull()
+})
+
+test('a moment that has just passed is the last one', () => {
+  const daily = makeTimetable('0 3 * * *', 'UTC', 'schedule.export')
+  expect(iso(daily.previous(at('2026-11-20T03:00:00.000Z')))).toBe('2026-11-19T03:00:00.000Z')
+  expect(iso(daily.previous(at('2026-11-20T03:00:00.001Z')))).toBe('2026-11-20T03:00:00.000Z')
+  expect(iso(daily.previous(at('2026-11-20T03:00:00.999Z')))).toBe('2026-11-20T03:00:00.000Z')
+})
+
+test('what is made anew every five minutes may be a quarter of an hour old, whatever the clock of the zone does', () => {
+  const allowed = allowedAge(makeTimetable('*/5 * * * *', 'Europe/Berlin', 'schedule.sync'))
+  for (let now = at('2026-10-24T23:50:00Z'); now < at('2026-10-25T02:10:00Z'); now += 47_013)
+    expect(allowed(now)).toBe(15 * MINUTE)
+})
+
+test.each([
+  ['amid a morning', '2026-11-20T10:02:00Z', 15 * MINUTE],
+  ['at night', '2026-11-20T23:00:00Z', 6 * HOUR - 45 * MINUTE],
+  ['on Sunday', '2026-11-22T12:00:00Z', 42 * HOUR + 15 * MINUTE],
+  ['before the first sync of Monday is done', '2026-11-23T09:00:30Z', 63 * HOUR + 15 * MINUTE],
+  ['once three more were due', '2026-11-23T09:15:30Z', 15 * MINUTE],
+])('with syncs in working hours only, %s it is allowed to be as old as it has to be', (_, now, ms) => {
+  // Asked for in the order of time, as a process that stays up does, and by one that has just begun.
+  const working = makeTimetable('*/5 9-17 * * 1-5', 'UTC', 'schedule.sync')
+  const kept = allowedAge(working)
+  for (let before = at('2026-11-20T09:58:00Z'); before < at(now); before += HOUR) kept(before)
+  expect([kept(at(now)), allowedAge(working)(at(now))]).toEqual([ms, ms])
+  // The clock may be set back.
+  expect(kept(at('2026-11-20T10:02:00Z'))).toBe(15 * MINUTE)
 })

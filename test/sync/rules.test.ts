@@ -82,6 +82,10 @@ describe('open tasks', () => {
     expect(openWait({ ...old, changedAt: now - 100 * MINUTE }, now, 1440 * MINUTE)).toBe(10 * MINUTE)
     expect(openWait({ ...old, createdAt: null }, now, 1440 * MINUTE)).toBe(432 * MINUTE)
     expect(openWait({ ...old, createdAt: now + 1 }, now, 1440 * MINUTE)).toBe(MINUTE)
+    const ahead = now + 1440 * MINUTE
+    expect(openWait({ ...old, createdAt: ahead }, now, 1440 * MINUTE)).toBe(432 * MINUTE)
+    const unknown = { createdAt: ahead, firstSeenAt: ahead, changedAt: ahead }
+    expect(openWait(unknown, now, 1440 * MINUTE)).toBe(MINUTE)
   })
 
   test('is the more overdue the longer it waits, and most where nobody knows how long', () => {

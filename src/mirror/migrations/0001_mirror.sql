@@ -62,7 +62,7 @@ CREATE TABLE runs (
   tool_version TEXT NOT NULL      -- version of task-mirror
 ) STRICT;
 
--- One row per walk: a chain of windows joined by verified seams. The last 10,000 are kept.
+-- One row per walk: a chain of windows joined by verified seams. The last 10,000 are kept, and the last complete full one.
 CREATE TABLE walks (
   id INTEGER PRIMARY KEY AUTOINCREMENT, -- number of the walk
   run_id INTEGER NOT NULL,        -- the run that began it; a resumed walk may end in a later run

@@ -97,12 +97,15 @@ export const LONGEST_KEPT_WAIT_MS = 86_400_000
 export function believedFacts(db: Db, now: number, settleMs: number): Facts {
   const facts = readFacts(db)
   const observedAt = db.prepare('SELECT observed_at FROM service_facts WHERE key = ?').pluck()
-  for (const name of ['frontier', 'not_before'] as const) {
+  for (const name of ['frontier', 'not_before', 'front_at'] as const) {
     const value = facts[name]
     if (value === undefined) continue
     const moment = name === 'not_before' ? value - LONGEST_KEPT_WAIT_MS : value
     const stored = observedAt.get(name) as number
-    if (ageOf(moment, now, settleMs) === null || ageOf(stored, now, settleMs) === null) delete facts[name]
+    if (ageOf(moment, now, settleMs) !== null && ageOf(stored, now, settleMs) !== null) continue
+    delete facts[name]
+    // Nobody knows what has been written to since the front was read: only a full walk can tell.
+    if (name === 'front_at') delete facts.front
   }
   return facts
 }

@@ -105,7 +105,8 @@ function statements(db: Db) {
     unexpected: db
       .prepare(
         `SELECT count(*) FROM open_checks o JOIN tasks t ON t.id = o.task_id
-         WHERE o.reason = 'detail' AND t.deleted_at IS NULL AND o.last_error IN (?, ?) AND o.attempts >= ? AND o.owed_at <= ?`,
+         WHERE o.reason = 'detail' AND t.deleted_at IS NULL AND o.last_error IN (?, ?) AND o.attempts >= ?
+           AND (o.owed_at <= ? OR o.owed_at > ?)`,
       )
       .pluck(),
   }
@@ -137,7 +138,8 @@ export class OwedTable {
 
   /** How many details are not expected soon any more, so that they are asked for more and more rarely. */
   unexpectedCount(now: number): number {
-    return this.#sql.unexpected.get(NO_RESULT, SET_ASIDE, EXPECTED.attempts, now - EXPECTED.ms) as number
+    const bounds = [now - EXPECTED.ms, latestKnown(now, this.#settleMs)]
+    return this.#sql.unexpected.get(NO_RESULT, SET_ASIDE, EXPECTED.attempts, ...bounds) as number
   }
 
   settle(taskId: string, reason: OwedReason): void {

@@ -164,16 +164,18 @@ export function markReplayed(db: Db, id: number, now: number): void {
 }
 
 /**
- * Items of the list that are set aside and were last met before `before`, epoch ms: those with a task id, and those
- * with nothing in them by which a later version of this program could take them in.
+ * Items of the list that are set aside and were last met before `before`, epoch ms, or later than `latest`, under a clock
+ * that was ahead: those with a task id, and those with nothing in them by which a later version of this program could
+ * take them in.
  */
-export function lastMetBefore(db: Db, before: number): Pick<WaitingItem, 'id' | 'taskId'>[] {
+export function lastMetBefore(db: Db, before: number, latest: number): Pick<WaitingItem, 'id' | 'taskId'>[] {
   return db
     .prepare(
-      `SELECT id, task_id AS taskId FROM rejected_items WHERE replayed_at IS NULL AND source = 'list' AND seen_at < ?
+      `SELECT id, task_id AS taskId FROM rejected_items WHERE replayed_at IS NULL AND source = 'list'
+       AND (seen_at < ? OR seen_at > ?)
        AND (task_id IS NOT NULL OR reason IN ('unreadable', 'not-an-object', 'no-id'))`,
     )
-    .all(before) as Pick<WaitingItem, 'id' | 'taskId'>[]
+    .all(before, latest) as Pick<WaitingItem, 'id' | 'taskId'>[]
 }
 
 /**

@@ -17,8 +17,10 @@ export interface KnownTask {
   /** Whether the list last showed it with another content than the row holds. */
   isListedOtherwise: boolean
   deletedAt: number | null
-  /** Start of the read that brought the present content, epoch ms. */
+  /** Start of the read that brought the present content, epoch ms by the clock of the run that took it in. */
   readAt: number
+  /** Whether this run has written the row. */
+  isOfThisRun: boolean
 }
 
 interface KnownHashes extends RowHashes {
@@ -52,7 +54,9 @@ const URL_COLUMN = TASK_COLUMNS.indexOf('data_url')
 function statements(db: Db) {
   return {
     find: db
-      .prepare('SELECT seq, list_hash = ?, list_hash <> content_hash, deleted_at, read_at FROM tasks WHERE id = ?')
+      .prepare(
+        'SELECT seq, list_hash = ?, list_hash <> content_hash, deleted_at, read_at, change_seq FROM tasks WHERE id = ?',
+      )
       .raw(),
     hashes: db.prepare(
       'SELECT content_hash AS contentHash, list_hash AS listHash, detail_at AS detailAt FROM tasks WHERE seq = ?',
@@ -114,10 +118,13 @@ export class TaskTable {
   readonly #filter: IdFilter | null
   #seq = 0
   #changeSeq = 0
+  /** The last change of the runs before. */
+  readonly #changesBefore: number
 
   constructor(db: Db) {
     this.#sql = statements(db)
     this.reload()
+    this.#changesBefore = this.#changeSeq
     this.#filter = this.#seq === 0 ? new IdFilter() : null
   }
 
@@ -131,11 +138,18 @@ export class TaskTable {
   find(id: string, listHash?: Buffer): KnownTask | undefined {
     if (this.#filter?.mayHave(id) === false) return undefined
     const found = this.#sql.find.get(listHash ?? null, id) as
-      | [number, number | null, number | null, number | null, number]
+      | [number, number | null, number | null, number | null, number, number]
       | undefined
     if (found === undefined) return undefined
-    const [seq, isListedSo, isListedOtherwise, deletedAt, readAt] = found
-    return { seq, isListedSo: isListedSo === 1, isListedOtherwise: isListedOtherwise === 1, deletedAt, readAt }
+    const [seq, isListedSo, isListedOtherwise, deletedAt, readAt, changeSeq] = found
+    return {
+      seq,
+      isListedSo: isListedSo === 1,
+      isListedOtherwise: isListedOtherwise === 1,
+      deletedAt,
+      readAt,
+      isOfThisRun: changeSeq > this.#changesBefore,
+    }
   }
 
   hashes(seq: number): KnownHashes {

@@ -72,7 +72,11 @@ export function walkTable(db: Db) {
      finished_at = ? WHERE id = ?`,
   )
   const countMet = db.prepare('UPDATE walks SET met = met + ? WHERE id = ?')
-  const prune = db.prepare(`DELETE FROM walks WHERE id <= (SELECT max(id) FROM walks) - ${KEPT_ROWS}`)
+  // The last complete full walk stays, however many walks have followed: by it the next one is due, and proofs are kept.
+  const prune = db.prepare(
+    `DELETE FROM walks WHERE id <= (SELECT max(id) FROM walks) - ${KEPT_ROWS}
+     AND id <> coalesce((SELECT max(id) FROM walks WHERE kind = 'full' AND verdict = 'complete'), 0)`,
+  )
   const byId = db.prepare(`SELECT ${COLUMNS} FROM walks WHERE id = ?`)
   const kindById = db.prepare('SELECT kind FROM walks WHERE id = ?').pluck()
   const lastFull = db.prepare(

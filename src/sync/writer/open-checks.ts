@@ -9,11 +9,13 @@ const SHARE_OF_AGE = 0.1
 
 /**
  * How long an open task waits for its next check, ms: in proportion to its age, or to the time since it was seen to
- * change; `longestMs` at most. A moment in the future does not count.
+ * change; `longestMs` at most. A moment in the future does not count: where `createdAt` is one, its age is how long this
+ * mirror has known it.
  */
 export function openWait({ createdAt, firstSeenAt, changedAt }: TaskMoments, now: number, longestMs: number): number {
   const since = changedAt > firstSeenAt ? changedAt : null
-  const ages = [ageOf(createdAt ?? firstSeenAt, now, 0), ageOf(since, now, 0)].filter((age) => age !== null)
+  const born = ageOf(createdAt, now, 0) ?? ageOf(firstSeenAt, now, 0)
+  const ages = [born, ageOf(since, now, 0)].filter((age) => age !== null)
   const age = ages.length === 0 ? 0 : Math.min(...ages)
   return Math.min(longestMs, Math.max(MINUTE_MS, Math.round(age * SHARE_OF_AGE)))
 }

@@ -20,16 +20,21 @@ import type { Writing } from './writing.ts'
 /**
  * Marks set-aside items that a complete full walk has settled: it began after the item was last met, and met its task
  * whole or, where it has no id, read the whole list without it. Returns how many. A walk dated in the future settles
- * none. In a transaction.
+ * none. `latest`: what was met later was met before that walk, for the walk has just ended. In a transaction.
  */
-export function settleByWalk(writing: Writing, { id: walkId, startedAt }: WalkRow, now: number): number {
+export function settleByWalk(
+  writing: Writing,
+  { id: walkId, startedAt }: WalkRow,
+  now: number,
+  latest = Number.POSITIVE_INFINITY,
+): number {
   const { db, tables } = writing
   if (startedAt > latestKnown(now)) return 0
   const isMet = (taskId: string): boolean => {
     const known = tables.tasks.find(taskId)
     return known !== undefined && writing.marks(walkId).has(known.seq)
   }
-  const settled = lastMetBefore(db, startedAt).filter(({ taskId }) => taskId === null || isMet(taskId))
+  const settled = lastMetBefore(db, startedAt, latest).filter(({ taskId }) => taskId === null || isMet(taskId))
   for (const { id } of settled) markReplayed(db, id, now)
   tables.setAside.reload()
   return settled.length
@@ -60,11 +65,12 @@ export function replayIntake(writing: Writing) {
     const known = tables.tasks.find(task.id, listed?.hash)
     if (known !== undefined) {
       if (isAnother(writing, known, shapeTask(task))) return false
+      const heldSince = known.deletedAt ?? known.readAt
+      // One of the two was stored under a clock that was ahead: only the service can tell which is newer.
+      if (ageOf(Math.max(heldSince, item.seenAt), now, 0) === null) return false
       // An old text neither replaces newer content nor takes a tombstone back.
-      if (known.deletedAt !== null) return known.deletedAt >= item.seenAt
-      if (known.readAt >= item.seenAt) return true
-      // Set aside under a clock that was ahead: nobody knows which of the two is newer, so only the service can tell.
-      if (ageOf(item.seenAt, now, 0) === null) return false
+      if (known.deletedAt !== null) return heldSince >= item.seenAt
+      if (heldSince >= item.seenAt) return true
     }
     const times = { readAt: item.seenAt, now }
     const { outcome } =

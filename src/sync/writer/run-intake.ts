@@ -130,7 +130,7 @@ export function walkIntake(writing: Writing) {
         if (unproven === null) {
           writeFacts(writing.db, ended.facts, now)
           if (!ended.candidates) return { unproven, candidates: 0 }
-          settleByWalk(writing, walks.get(walkId) as WalkRow, now)
+          settleByWalk(writing, walks.get(walkId) as WalkRow, now, now)
           return { unproven, candidates: oweMissing(walkId, now) }
         }
         walks.end(walkId, { verdict: 'partial', reason: 'not-proven', ordering: null }, now)

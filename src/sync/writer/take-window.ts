@@ -127,11 +127,12 @@ export class WindowTaking {
         return { seq: known.seq, isChanged: false, showsLess: false }
       }
     }
-    // Older than what this run has taken in: a detail, or a window that was asked for later but lay further up.
+    // Older than what this run has taken in: a detail, or a window that was asked for later but lay further up. Moments
+    // of other runs are by other clocks, which may have been ahead.
     const newer =
       known !== undefined &&
       ((detailReadAt.get(known.seq) ?? Number.NEGATIVE_INFINITY) > readAt ||
-        (seen.has(known.seq) && known.readAt > readAt))
+        (known.isOfThisRun && known.readAt > readAt))
     const { seq, outcome, showsLess } = newer
       ? { seq: known.seq, outcome: 'unchanged' as const, showsLess: false }
       : takeListed(this.#writing, known, listed, this.#step)

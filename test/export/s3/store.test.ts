@@ -189,6 +189,26 @@ test('what a dead export left is cleared away a day later; what may still be wri
   expect((await latestOf(storage)).full?.snapshotId).toBe(last.snapshotId)
 })
 
+test('an export whose files another one, by a clock two days ahead, has cleared away publishes nothing', async () => {
+  const storage = await startStorage()
+  const mirror = makeMirror(...ordinaryRows(20))
+  let files = 0
+  let other: Promise<unknown> | null = null
+  storage.fault = async ({ method, path }) => {
+    if (method === 'PUT' && path.includes('part-')) files += 1
+    if (files < 2) return undefined
+    storage.fault = () => undefined
+    other = publishing(mirror, storage, { ...NDJSON, now: () => Date.now() + 2 * DAY })
+    await other
+    return undefined
+  }
+  const own = publishing(mirror, storage, { ...NDJSON, rowsPerFile: 10 })
+  await expect(own).rejects.toMatchObject({ code: 'snapshot-unwritable', message: expect.stringContaining('is gone') })
+  const { snapshotId } = (await other) as unknown as { snapshotId: string }
+  expect((await latestOf(storage)).full?.snapshotId).toBe(snapshotId)
+  expect((await storage.keys()).every((key) => key === 'tasks/latest.json' || key.includes(snapshotId))).toBe(true)
+})
+
 test.each([
   ['s3://none/tasks/', 'no such bucket'],
   ['s3://lake/tasks/', 'refuses access'],

@@ -104,6 +104,7 @@ export class S3Store implements Store {
         return new ObjectUpload({ client, bucket, key, shown, encryption, signal })
       },
       publish: async (manifest) => {
+        await this.#throwGone(snapshotId, begun)
         await this.#publishManifest(`${snapshotId}/${MANIFEST}`, manifest)
         isPublished = true
       },
@@ -266,6 +267,23 @@ export class S3Store implements Store {
   async #hasManifest(snapshotId: string): Promise<boolean> {
     for (const name of MANIFEST_NAMES) if (await this.#isThere(`${snapshotId}/${name}`)) return true
     return false
+  }
+
+  /** An export by a clock that is ahead takes this one for a dead one, and clears its files away (`makeReady`). */
+  async #throwGone(snapshotId: string, names: readonly string[]): Promise<void> {
+    const listed = new Set(await this.filesOf(snapshotId))
+    for (const name of names) {
+      // Some stores list what is new a little later.
+      if (listed.has(name) || (await this.#isThere(`${snapshotId}/${name}`))) continue
+      throw new MirrorError(
+        'snapshot-unwritable',
+        `${this.place}/${snapshotId}/${name} is gone before it was published`,
+        {
+          facts: { place: this.place, name },
+          hint: 'Something has removed it: an export by a clock that is a day ahead, or a rule of the bucket. Set the clocks right, then run the same command again.',
+        },
+      )
+    }
   }
 
   async #put(name: string, bytes: Buffer, condition: Condition = {}): Promise<void> {
