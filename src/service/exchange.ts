@@ -153,18 +153,20 @@ export async function orAborted<T>(work: () => Promise<T>, signal: AbortSignal):
   }
 }
 
-/** Messages for errors of which OpenSSL's own text names its source files instead of the cause. */
+/** Words for errors whose own text does not name the cause: OpenSSL's by their code, undici's by their message. */
 const PLAIN_WORDS: Readonly<Record<string, string>> = {
   EPROTO: 'the TLS handshake failed: is it an https service?',
   ERR_SSL_WRONG_VERSION_NUMBER: 'the port does not speak TLS: is it an http service?',
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'the port does not speak TLS: is it an http service?',
+  // undici passes over other interim answers, but breaks off at this one.
+  'bad response': 'an interim answer (100 Continue) that was not asked for',
 }
 
 function broken(error: unknown, phase: 'connect' | 'head' | 'body', httpStatus?: number): unknown {
   if (error instanceof MirrorError) return error
   if (error instanceof AttemptFailure) return new AttemptFailure(error.outcome, error.message, { httpStatus })
   const { code = 'unknown', message = '' } = error as NodeJS.ErrnoException
-  const text = PLAIN_WORDS[code] ?? (message === '' ? code : message)
+  const text = PLAIN_WORDS[code] ?? PLAIN_WORDS[message] ?? (message === '' ? code : message)
   // Only errors of connecting are kept as a cause: others can hold bytes of the answer.
   const cause = phase === 'connect' ? error : undefined
   return new AttemptFailure(outcomeOfBreak(phase, code), text, { httpStatus, cause, errorCode: code })

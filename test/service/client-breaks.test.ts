@@ -134,6 +134,17 @@ describe('connections that end early', () => {
     await using client = makeClient(server.url)
     expect(await client.list(WINDOW, decodePage)).toMatchObject({ kind: 'ok' })
   })
+
+  test('a 100 Continue that was not asked for cannot be passed over, and is named', async () => {
+    const continued = Buffer.concat([Buffer.from('HTTP/1.1 100 Continue\r\n\r\n'), answer(200, TEXT)])
+    await using server = await rawServer([(socket) => void socket.write(continued)])
+    await using client = makeClient(server.url)
+    expect(await client.list(WINDOW, decodePage)).toMatchObject({
+      kind: 'failed',
+      reason: 'reset',
+      message: expect.stringContaining('100 Continue'),
+    })
+  })
 })
 
 describe('one deadline for the whole request', () => {
