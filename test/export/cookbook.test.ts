@@ -1,6 +1,6 @@
 // Every SQL statement of docs/queries.md and docs/scale.md that can run here is run: SQLite, DuckDB and polars.
 import { readFileSync, renameSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import pl from 'nodejs-polars'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CANNED_QUERIES } from '../../src/export/datasette.ts'
@@ -59,6 +59,7 @@ beforeAll(async () => {
   await exportSnapshot({ ...options, partitionBy: 'month' })
   mirror.db.exec("UPDATE tasks SET deleted_at = 9, change_seq = 403 WHERE id = 'task-00000008'")
   await exportSnapshot({ ...options, changes: 'last' })
+  await exportSnapshot({ ...options, partitionValues: { account: 'acme' } })
   for (const name of ['tasks.csv.gz', 'tasks.ndjson.gz'])
     await exportSnapshot({ ...options, out: join(mirror.folder, name) })
   prelude = here(of(queries, 'duckdb')[0]!.text).split(';').slice(0, 2).join(';')
@@ -149,6 +150,28 @@ describe('docs/queries.md', () => {
       renameSync(late, join(folder, 'late'))
       const sql = text.includes('all_accounts') ? text : text.replaceAll('lake/', 'lake/account=acme/')
       expect(await duck(`${viewOf(here(sql, folder))}; FROM ${/VIEW (\w+)/.exec(sql)![1]}`)).toHaveLength(3)
+    },
+  )
+
+  test.each(of(scale, 'duckdb').filter(({ text }) => /VIEW (current_tasks|all_accounts)/.test(text)))(
+    'a full snapshot without its manifest brings nothing back that was deleted before it: $title',
+    async ({ text }) => {
+      const { path, folder, db } = fillMirror(...ordinaryRows(3))
+      const partitionValues = { account: 'acme' }
+      const options = { dbPath: path, out: join(folder, 'lake/'), partitionValues, redact: null, toolVersion: '0' }
+      const { path: early } = await exportSnapshot(options)
+      db.exec(`UPDATE tasks SET change_seq = 8, deleted_at = 9 WHERE id = 'task-00000001';
+        UPDATE tasks SET change_seq = 9 WHERE id = 'task-00000002'`)
+      const { manifest } = await exportSnapshot(options)
+      const sql = here(text.includes('all_accounts') ? text : text.replaceAll('lake/', 'lake/account=acme/'), folder)
+      const ask = () => duck(`${viewOf(sql)}; SELECT max(change_seq), count(*) FROM ${/VIEW (\w+)/.exec(sql)![1]}`)
+      expect(await ask()).toEqual([['9', '2']])
+      // As in object storage while it is uploaded, and for who has listed the manifests before it was there.
+      renameSync(manifest!, join(folder, 'manifest.json'))
+      expect(await ask()).toEqual([['3', '3']])
+      // What was listed and is gone by then is missed.
+      renameSync(join(early, 'part-00000.parquet'), join(folder, 'gone.parquet'))
+      await expect(ask()).rejects.toThrow(`${basename(early)} is gone`)
     },
   )
 
