@@ -204,6 +204,17 @@ describe('docs/tools.md', () => {
     await expect(duck(here(block!.text, folder))).rejects.toThrow('surrogate')
   })
 
+  test.each([
+    ['whose ids look like numbers', [{ id: '1e5', created_at: 1_780_000_000_000, timeframe: 5n }], [['1e5', '5']]],
+    ['without tasks', [], []],
+  ])('CSV: DuckDB takes a file %s as it is', async (_, tasks, expected) => {
+    const { path, folder } = makeMirror(...tasks)
+    await exportSnapshot({ dbPath: path, out: join(folder, 'tasks.csv.gz'), redact: null, toolVersion: '0' })
+    const [block] = of(tools, 'duckdb').filter(({ heading }) => heading.startsWith('CSV'))
+    const asked = here(block!.text, folder).replace(';', '')
+    expect(await duck(`SELECT id, timeframe FROM (${asked})`)).toEqual(expected)
+  })
+
   test('Grafana: the panel reads what it shows by the index', () => {
     const [block] = of(tools, 'sqlite-grafana')
     const sql = block!.text.replace('$__from', '1780000000000').replace('$__to', '1790000000000')
