@@ -5,6 +5,9 @@ import { fileLimitOr, MirrorError, systemWords } from '../errors.ts'
 /** What to do about a damaged mirror. */
 const DAMAGED_HINT = 'Check it with `task-mirror verify`; restore a copy, or move it away and run `task-mirror sync`.'
 
+/** What SQLite says of an index or table that users may add, where its SQL does not hold here, or not for every row. */
+const OF_OTHERS = /^((no such|unknown) function|no such collation sequence|malformed JSON|JSON path error)\b/
+
 type Detail = ConstructorParameters<typeof MirrorError>[2]
 
 /**
@@ -35,6 +38,12 @@ export function explain(path: string, error: unknown, mirror = path): unknown {
     return new MirrorError('mirror-damaged', `The mirror ${path} is damaged: ${error.message}`, {
       ...detail,
       hint: DAMAGED_HINT,
+    })
+  }
+  if (code.startsWith('SQLITE_ERROR') && OF_OTHERS.test(error.message)) {
+    return new MirrorError('mirror-foreign', `An index or table of yours in ${path} does not work: ${error.message}`, {
+      ...detail,
+      hint: 'Drop it with any SQLite program; `SELECT name, sql FROM sqlite_schema` shows all. Functions and collations of another program do not work here, and an index on JSON needs CASE WHEN json_valid(...) THEN ... END.',
     })
   }
   if (isUnreadable(path)) {

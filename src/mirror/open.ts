@@ -10,6 +10,7 @@ import { isWritable, restoredPath } from './files.ts'
 import { inspect, refuseDangling } from './inspect.ts'
 import { refuseSecondName } from './mounts.ts'
 import { checkSchema, migrate } from './schema.ts'
+import { LARGE_WAL_BYTES } from './wal.ts'
 
 export interface WriterOptions {
   busyTimeoutMs: number
@@ -36,6 +37,8 @@ export function openWriter(path: string, options: WriterOptions): Db {
       // Set explicitly: in WAL mode better-sqlite3 starts at FULL and drops to NORMAL only after the first write.
       db.pragma('synchronous = NORMAL')
       db.pragma('wal_autocheckpoint = 4000')
+      // What an old transaction of a reader made of it goes again: else it stayed while any program has the file open.
+      db.pragma(`journal_size_limit = ${LARGE_WAL_BYTES}`)
       db.pragma('cache_size = -32768')
       db.pragma('temp_store = MEMORY')
       return db

@@ -1,6 +1,6 @@
 // Every SQL statement of docs/queries.md and docs/scale.md that can run here is run: SQLite, DuckDB and polars.
 import { readFileSync, renameSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import pl from 'nodejs-polars'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CANNED_QUERIES } from '../../src/export/datasette.ts'
@@ -59,6 +59,7 @@ beforeAll(async () => {
   await exportSnapshot({ ...options, partitionBy: 'month' })
   mirror.db.exec("UPDATE tasks SET deleted_at = 9, change_seq = 403 WHERE id = 'task-00000008'")
   await exportSnapshot({ ...options, changes: 'last' })
+  await exportSnapshot({ ...options, partitionValues: { account: 'acme' } })
   for (const name of ['tasks.csv.gz', 'tasks.ndjson.gz'])
     await exportSnapshot({ ...options, out: join(mirror.folder, name) })
   prelude = here(of(queries, 'duckdb')[0]!.text).split(';').slice(0, 2).join(';')
@@ -152,6 +153,28 @@ describe('docs/queries.md', () => {
     },
   )
 
+  test.each(of(scale, 'duckdb').filter(({ text }) => /VIEW (current_tasks|all_accounts)/.test(text)))(
+    'a full snapshot without its manifest brings nothing back that was deleted before it: $title',
+    async ({ text }) => {
+      const { path, folder, db } = fillMirror(...ordinaryRows(3))
+      const partitionValues = { account: 'acme' }
+      const options = { dbPath: path, out: join(folder, 'lake/'), partitionValues, redact: null, toolVersion: '0' }
+      const { path: early } = await exportSnapshot(options)
+      db.exec(`UPDATE tasks SET change_seq = 8, deleted_at = 9 WHERE id = 'task-00000001';
+        UPDATE tasks SET change_seq = 9 WHERE id = 'task-00000002'`)
+      const { manifest } = await exportSnapshot(options)
+      const sql = here(text.includes('all_accounts') ? text : text.replaceAll('lake/', 'lake/account=acme/'), folder)
+      const ask = () => duck(`${viewOf(sql)}; SELECT max(change_seq), count(*) FROM ${/VIEW (\w+)/.exec(sql)![1]}`)
+      expect(await ask()).toEqual([['9', '2']])
+      // As in object storage while it is uploaded, and for who has listed the manifests before it was there.
+      renameSync(manifest!, join(folder, 'manifest.json'))
+      expect(await ask()).toEqual([['3', '3']])
+      // What was listed and is gone by then is missed.
+      renameSync(join(early, 'part-00000.parquet'), join(folder, 'gone.parquet'))
+      await expect(ask()).rejects.toThrow(`${basename(early)} is gone`)
+    },
+  )
+
   test('the canned queries of Datasette are explained on the page', () => {
     const explained = of(queries, 'sqlite').map(({ text }) => text.trim())
     for (const { sql } of CANNED_QUERIES) expect(explained).toContain(sql)
@@ -179,6 +202,17 @@ describe('docs/tools.md', () => {
     await expect(duck(`FROM '${out}'`)).rejects.toThrow('Duplicate name "note"')
     await exportSnapshot({ dbPath: path, out, redact: null, toolVersion: '0' })
     await expect(duck(here(block!.text, folder))).rejects.toThrow('surrogate')
+  })
+
+  test.each([
+    ['whose ids look like numbers', [{ id: '1e5', created_at: 1_780_000_000_000, timeframe: 5n }], [['1e5', '5']]],
+    ['without tasks', [], []],
+  ])('CSV: DuckDB takes a file %s as it is', async (_, tasks, expected) => {
+    const { path, folder } = makeMirror(...tasks)
+    await exportSnapshot({ dbPath: path, out: join(folder, 'tasks.csv.gz'), redact: null, toolVersion: '0' })
+    const [block] = of(tools, 'duckdb').filter(({ heading }) => heading.startsWith('CSV'))
+    const asked = here(block!.text, folder).replace(';', '')
+    expect(await duck(`SELECT id, timeframe FROM (${asked})`)).toEqual(expected)
   })
 
   test('Grafana: the panel reads what it shows by the index', () => {

@@ -349,6 +349,18 @@ test('a row that was changed, or left out, under a manifest that fits is found b
   expect(await faults(mirror, true)).toEqual(['absent'])
 })
 
+test('a file whose rows cannot be read under a manifest that fits is told as such, and the check goes on', async () => {
+  const mirror = makeMirror(...ROWS)
+  const { path } = await publishing(mirror, { format: 'parquet', rowsPerFile: 40 })
+  const file = join(path, 'part-00000.parquet')
+  const bytes = readFileSync(file).fill(0xff, 4, 200)
+  writeFileSync(file, bytes)
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  forge(mirror, path, (manifest) => Object.assign(manifest.files[0], { sha256 }))
+  expect(await faults(mirror)).toEqual([])
+  expect(await faults(mirror, true)).toEqual(['rows part-00000.parquet'])
+})
+
 test('a mirror that was changed behind the sync is found, one that moved on is not a fault', async () => {
   const mirror = makeMirror(...ROWS)
   await publishing(mirror)

@@ -5,6 +5,7 @@ import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { isMirrorError, type MirrorError } from '../../src/errors.ts'
 import { connect } from '../../src/mirror/connect.ts'
+import { explaining } from '../../src/mirror/explain.ts'
 import { openReader, openWriter } from '../../src/mirror/open.ts'
 import { migrations } from '../../src/mirror/schema.ts'
 import { recordSnapshot, type SnapshotRow } from '../../src/mirror/tables/snapshots.ts'
@@ -158,6 +159,35 @@ test('tables, views, indexes and triggers of users stand beside and are left alo
   expect(reader.prepare('SELECT text FROM notes').pluck().get()).toBe('mine')
   expect(reader.prepare('SELECT count(*) FROM my_tasks').pluck().get()).toBe(0)
   reader.close()
+})
+
+test('an index or table of users that does not work is exit 7 with what to do, not a bug', async () => {
+  using scratch = makeScratch()
+  const path = changed(scratch.dir, 'CREATE TABLE notes (text TEXT)')
+  const db = new Database(path)
+  db.function('theirs', { deterministic: true }, (text) => text)
+  db.exec("INSERT INTO notes VALUES ('a'); CREATE INDEX their_notes ON notes (theirs(text))")
+  // Of other rows than those that were there when it was made.
+  db.exec("CREATE INDEX their_bodies ON tasks (json_extract(data_body, '$.a'))")
+  db.close()
+  for (const args of [['verify'], ['copy', '--out', 'c.sqlite']]) {
+    const { code, stderr } = await runInside(args, { cwd: scratch.dir })
+    expect({ args, code }).toEqual({ args, code: 7 })
+    expect(stderr).toMatch(/An index or table of yours in .* does not work: (no such|unknown) function: theirs/)
+  }
+  const writer = openWriter(path, OPTIONS)
+  const body = "UPDATE tasks SET data_body = 'no JSON'"
+  writer.exec(
+    "INSERT INTO tasks (id, content_hash, first_seen_at, changed_at, read_at, change_seq) VALUES ('a', x'00', 1, 1, 1, 1)",
+  )
+  expect(() => explaining(path, () => writer.exec(body))).toThrow(
+    expect.objectContaining({
+      code: 'mirror-foreign',
+      message: expect.stringContaining('malformed JSON'),
+      hint: expect.stringContaining('json_valid'),
+    }),
+  )
+  writer.close()
 })
 
 test('comments and white space may be worded anew by a later edition, strings may not', () => {

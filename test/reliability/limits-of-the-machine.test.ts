@@ -6,9 +6,10 @@ import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { exitCodeOf, fileLimitOr } from '../../src/errors.ts'
 import { diskUse } from '../../src/export/publish/disk-use.ts'
-import { openReader, openWriter } from '../../src/mirror/open.ts'
+import { closeWriter, openReader, openWriter } from '../../src/mirror/open.ts'
 import { readStatus } from '../../src/mirror/shown/status.ts'
 import { publications, recordSnapshot, type SnapshotRow } from '../../src/mirror/tables/snapshots.ts'
+import { LARGE_WAL_BYTES, walBytes } from '../../src/mirror/wal.ts'
 import { metricsText } from '../../src/notify/metrics.ts'
 import { makeMirror, ordinaryRows } from '../export/mirror.ts'
 import { CLI, runHere, runInside } from '../support/cli.ts'
@@ -156,6 +157,23 @@ test('a WAL beyond 64 MB is told in status and in the figures, with the remedy',
   const text = await metricsText({ toolVersion: '0', status: status(), runs: new Map(), now: Date.now() })
   expect(samplesOf(text).get('task_mirror_wal_bytes')).toBe(70 * 1024 * 1024)
   writer.close()
+})
+
+test('a WAL that has grown shrinks once no old transaction is left, though another program keeps the file open', () => {
+  using scratch = makeScratch()
+  const path = scratch.path('task-mirror.sqlite')
+  const run = (observedAt: number) => {
+    const writer = openWriter(path, OPTIONS)
+    writer.exec(`REPLACE INTO service_facts (key, value, observed_at) VALUES ('asked', '1', ${observedAt})`)
+    closeWriter(writer, () => {})
+  }
+  run(1)
+  const idle = openReader(path)
+  run(2)
+  truncateSync(`${path}-wal`, 70 * 1024 * 1024)
+  run(3)
+  expect(walBytes(path)).toBeLessThanOrEqual(LARGE_WAL_BYTES)
+  idle.close()
 })
 
 test('10,000 publications are remembered, and the last of each kind', async () => {

@@ -231,9 +231,8 @@ async function checkSnapshot(
         fault(file.path, 'missing', 'The file is missing')
       } else {
         try {
-          const found = await checkFile(local.path, file, manifest)
-          if (found !== null) fault(file.path, found.check, found.message)
-          else for (const one of (await comparing?.file(local.path)) ?? []) fault(file.path, one.check, one.message)
+          for (const one of await checkFile(local.path, file, manifest, comparing))
+            fault(file.path, one.check, one.message)
         } finally {
           await local.done()
         }
@@ -249,23 +248,27 @@ async function checkSnapshot(
   }
 }
 
-/** The first thing that is wrong with a file by itself; null where nothing is. */
+/** The first thing that is wrong with a file by itself; where nothing is, what `comparing` finds in its rows. */
 async function checkFile(
   path: string,
   file: ManifestFile,
   manifest: Manifest,
-): Promise<{ check: SnapshotCheck; message: string } | null> {
+  comparing: ReturnType<typeof comparisonOf> | null,
+): Promise<{ check: SnapshotCheck; message: string }[]> {
   try {
     const { size } = statSync(path)
-    if (size !== file.bytes) return { check: 'size', message: `It has ${size} bytes instead of ${file.bytes}` }
+    if (size !== file.bytes) return [{ check: 'size', message: `It has ${size} bytes instead of ${file.bytes}` }]
     const hash = createHash('sha256')
     for await (const piece of createReadStream(path, { highWaterMark: 1024 * 1024 })) hash.update(piece as Buffer)
-    if (hash.digest('hex') !== file.sha256) return { check: 'checksum', message: 'Its checksum is another one' }
+    if (hash.digest('hex') !== file.sha256) return [{ check: 'checksum', message: 'Its checksum is another one' }]
     const code = await codeOf(manifest.format)
     const rows = await code.countRows(path, encodingOf(manifest))
-    return rows === file.rows ? null : { check: 'rows', message: `It holds ${rows} rows instead of ${file.rows}` }
+    if (rows !== file.rows) return [{ check: 'rows', message: `It holds ${rows} rows instead of ${file.rows}` }]
+    return (await comparing?.file(path)) ?? []
   } catch (error) {
-    return { check: 'rows', message: `It cannot be read: ${error instanceof Error ? error.message : error}` }
+    // Of the mirror, not of the file.
+    if (isMirrorError(error)) throw error
+    return [{ check: 'rows', message: `It cannot be read: ${error instanceof Error ? error.message : error}` }]
   }
 }
 

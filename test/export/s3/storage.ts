@@ -15,8 +15,8 @@ export interface Asked {
   headers: IncomingMessage['headers']
 }
 
-/** What happens instead of the request; `lost`: it is carried out and its answer never arrives. */
-export type Fault = { status: number; code: string } | 'reset' | 'lost' | undefined
+/** What happens instead of the request; `lost`, `cut`: it is carried out, and nothing or half of its answer arrives. */
+export type Fault = { status: number; code: string } | 'reset' | 'lost' | 'cut' | undefined
 
 export interface Storage extends Pick<Backend, 'keys' | 'object' | 'uploads'> {
   env: Record<string, string>
@@ -41,7 +41,9 @@ export async function startStorage(atEnd: (stop: () => Promise<void>) => void = 
     const answered: Promise<void> = answer(incoming).then(
       (result) => {
         if (result === null) return void incoming.socket.destroy()
-        outgoing.writeHead(result.status, result.headers).end(result.body)
+        outgoing.writeHead(result.status, result.headers)
+        if (!result.isCut) return void outgoing.end(result.body)
+        outgoing.write(result.body.subarray(0, result.body.length / 2), () => incoming.socket.destroy())
       },
       () => void incoming.socket.destroy(),
     )
@@ -49,7 +51,7 @@ export async function startStorage(atEnd: (stop: () => Promise<void>) => void = 
     void answered.finally(() => answering.delete(answered))
   })
 
-  async function answer(incoming: IncomingMessage): Promise<Answer | null> {
+  async function answer(incoming: IncomingMessage): Promise<(Answer & { isCut?: boolean }) | null> {
     const body = await buffer(incoming)
     const url = incoming.url ?? ''
     const method = incoming.method ?? ''
@@ -65,7 +67,7 @@ export async function startStorage(atEnd: (stop: () => Promise<void>) => void = 
     const isTold = ([name]: [string, unknown]) => storage.encrypts || !name.startsWith('x-amz-server-side-encryption')
     const headers = Object.fromEntries(Object.entries(incoming.headers).filter(isTold))
     const result = await backend.answer({ method, url, headers, body })
-    return fault === 'lost' ? null : result
+    return fault === 'lost' ? null : { ...result, isCut: fault === 'cut' }
   }
 
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))

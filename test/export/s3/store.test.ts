@@ -4,6 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { exportSnapshot } from '../../../src/export/export.ts'
 import type { ExportOptions } from '../../../src/export/options.ts'
 import type { Latest, Manifest } from '../../../src/export/publish/manifest.ts'
+import { verifySnapshot } from '../../../src/export/verify/verify.ts'
 import { SOAK } from '../../support/soak.ts'
 import { type FilledMirror, makeMirror, ordinaryRows } from '../mirror.ts'
 import { type Asked, type Storage, startStorage } from './storage.ts'
@@ -105,6 +106,26 @@ test('503 SlowDown, a reset in a part and lost answers are got over', async () =
   expect(failed.size).toBeGreaterThan(4)
   expect((await storage.object(`tasks/${result.snapshotId}/part-00000.ndjson`)).length).toBe(result.bytes)
   expect((await latestOf(storage)).full?.snapshotId).toBe(result.snapshotId)
+})
+
+test('an object whose connection breaks in the middle is read again, and given up if it always does', async () => {
+  const storage = await startStorage()
+  const mirror = makeMirror(...ordinaryRows(3))
+  await publishing(mirror, storage)
+  const failed = new Set<string>()
+  storage.fault = ({ method, path }) => {
+    if (method !== 'GET' || /list-type|uploads/.test(path) || failed.has(path)) return undefined
+    failed.add(path)
+    return 'cut'
+  }
+  await publishing(mirror, storage, { changes: 'last' })
+  const { env } = storage
+  const verified = await verifySnapshot('s3://lake/tasks', { dbPath: mirror.path, deep: false, env })
+  expect(verified).toMatchObject({ ok: true, snapshots: [{ kind: 'full' }, { kind: 'changes' }] })
+  // latest.json, two manifests and two files.
+  expect(failed.size).toBe(5)
+  storage.fault = ({ path }) => (path.includes('latest.json') ? 'cut' : undefined)
+  await expect(publishing(mirror, storage, { changes: 'last' })).rejects.toMatchObject({ code: 'snapshot-unwritable' })
 })
 
 test('a part that keeps failing leaves the previous publication in force and nothing behind', async () => {

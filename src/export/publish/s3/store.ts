@@ -52,6 +52,10 @@ const TIDY_MS = 3_000
 const MOST_PAGES = 1_000
 /** How often a small file is read and written anew because others were quicker. */
 const MOST_UPDATES = 10
+/** How often an object is read whose connection breaks. */
+const MOST_READS = 5
+/** Codes of a connection that broke within a body. */
+const BROKEN = /^(ECONNRESET|EPIPE|ETIMEDOUT|ERR_STREAM_PREMATURE_CLOSE)$/
 
 /** `s3://bucket/prefix` as a destination; throws `usage-invalid`, methods `snapshot-unwritable` or `interrupted`. */
 export class S3Store implements Store {
@@ -168,9 +172,10 @@ export class S3Store implements Store {
       // What a killed check has left: tasks, and up to 256 MB of them. A folder that may not be listed does as well.
       await clearLeftOvers(tmpdir(), Date.now()).catch(() => {})
       const until = this.#signal ? { signal: this.#signal } : {}
-      const { Body } = await this.#send(new GetObjectCommand(this.#at(name)))
-      const file = createWriteStream(path, { flags: 'wx', mode: 0o600 })
-      await pipeline(boundedObject(Body as Readable, bytes), file, until)
+      await this.#reading(name, async (body) => {
+        await done()
+        await pipeline(boundedObject(body, bytes), createWriteStream(path, { flags: 'wx', mode: 0o600 }), until)
+      })
       return { path, done }
     } catch (error) {
       await done()
@@ -213,13 +218,24 @@ export class S3Store implements Store {
 
   async #find(name: string): Promise<{ bytes: Buffer; tag: string | undefined } | null> {
     try {
-      const { Body, ETag } = await this.#send(new GetObjectCommand(this.#at(name)))
-      return { bytes: await buffer(bounded(Body as Readable)), tag: ETag }
+      return await this.#reading(name, async (body, tag) => ({ bytes: await buffer(bounded(body)), tag }))
     } catch (error) {
       if (s3ErrorName(error) === 'NoSuchKey' || (s3Status(error) === 404 && s3ErrorName(error) !== 'NoSuchBucket')) {
         return null
       }
       throw this.#explained(error)
+    }
+  }
+
+  /** Has `read` take in an object, from the beginning where the connection breaks meanwhile: the library does not. */
+  async #reading<T>(name: string, read: (body: Readable, tag: string | undefined) => Promise<T>): Promise<T> {
+    for (let left = MOST_READS; ; left -= 1) {
+      const { Body, ETag } = await this.#send(new GetObjectCommand(this.#at(name)))
+      try {
+        return await read(Body as Readable, ETag)
+      } catch (error) {
+        if (left <= 1 || !BROKEN.test(String((error as NodeJS.ErrnoException).code))) throw error
+      }
     }
   }
 
