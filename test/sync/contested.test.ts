@@ -53,6 +53,12 @@ const unlisted: Step = {
   text: "INSERT INTO open_checks (task_id, reason, next_check_at) VALUES ('a', 'candidate', 0)",
 }
 
+/** As `backfill --refetch` owes it. */
+const detailOwed: Step = {
+  by: 'sql',
+  text: "INSERT INTO open_checks (task_id, reason, next_check_at) VALUES ('a', 'detail', 0)",
+}
+
 const result = { statusCode: 200 }
 const data = { method: 'GET' }
 const more = { ...data, url: 'u' }
@@ -61,6 +67,7 @@ const MONTH = { systemStatus: 'DONE', completedAt: 2, accuracy: 'MONTH', data, r
 const YEAR = { ...DAY, completedAt: 3, accuracy: 'YEAR' }
 const OPEN = { systemStatus: 'NEW', data }
 const UNDATED = { ...MONTH, accuracy: 'YEAR' }
+const THIRD = { ...MONTH, accuracy: 'WEEK' }
 
 test.each<[string, Step[], object]>([
   ['the list shows the state before it', [listed(DAY), lookedUp(MONTH), listed(DAY)], { accuracy: 'MONTH', owed: 1 }],
@@ -122,6 +129,16 @@ test.each<[string, Step[], object]>([
     'that nothing dates, of a task that was not listed; then it is listed as it was',
     [listed(MONTH), unlisted, lookedUp(UNDATED), listed(MONTH)],
     { accuracy: 'YEAR', owed: 1 },
+  ],
+  [
+    'that nothing dates, and the list a third one, which the next look-up shows as well: nothing is owed any more',
+    [listed(MONTH), detailOwed, lookedUp(UNDATED), listed(THIRD), lookedUp(THIRD)],
+    { accuracy: 'WEEK', owed: 0 },
+  ],
+  [
+    'that nothing dates, and the list a third one; a look-up that shows the first one settles nothing',
+    [listed(MONTH), detailOwed, lookedUp(UNDATED), listed(THIRD), lookedUp(MONTH)],
+    { owed: 1 },
   ],
   [
     'which is open, of a task that is listed no more, as where a list shows only what has ended: it was run again',

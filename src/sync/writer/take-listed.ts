@@ -69,7 +69,7 @@ export function takeListed(
     tables.tasks.replace(seq, mergedRow, { contentHash: mergedHash, listHash }, times)
     noteOwed(intake, merged, now)
   }
-  if (!isAllShown) oweDetail(intake, seq, shown, now)
+  if (!isAllShown || hasToAgree(intake, id)) oweDetail(intake, seq, shown, now)
   return { seq, outcome: restored ? 'restored' : waits ? 'unchanged' : 'updated', showsLess }
 }
 
@@ -103,8 +103,7 @@ function keepStored(
     // The list stopped showing a part: is it gone at the service, or only not listed? The detail tells.
     (showsLess && (before !== null || detailAt !== null)) ||
     (detailAt === null && owesDetail(rules, listed)) ||
-    // A detail that is still owed has to agree with what is shown now.
-    (tables.owed.find(listed.id, 'detail')?.listed ?? null) !== null
+    hasToAgree(intake, listed.id)
   const reshaped = shapeTask(stored)
   const reshapedHash = contentHash(reshaped)
   // An earlier version of this program had no column for a member that has one now.
@@ -127,7 +126,12 @@ function owesDetail(rules: IntakeRules, listed: ListedTask): boolean {
   return rules.forms.summary.length > 0 && canHaveMore(storedTask(rowOf(listed.bytes)), listed.final, rules.forms)
 }
 
-/** Owes a detail that has to agree with what the list shows and the row does not hold. */
+/** Whether a detail is owed that has to agree with what the list showed: from now on with what it shows now. */
+function hasToAgree({ tables }: Intake, id: string): boolean {
+  return (tables.owed.find(id, 'detail')?.listed ?? null) !== null
+}
+
+/** Owes a detail that has to agree with what the list shows. */
 function oweDetail({ tables }: Intake, seq: number, shown: Task, now: number): void {
   tables.tasks.setDetailAt(seq, null)
   tables.owed.oweDetail(shown.id, now, JSON.stringify(shown))
