@@ -43,7 +43,11 @@ export function acceptTied(ongoing: OngoingWalk, window: ItemsWindow): boolean {
  */
 export async function* payOwed(ongoing: OngoingWalk, limit: number | null = null): Steps<void> {
   const { reader, kernel } = ongoing
-  if (ongoing.request.lap === 'is-one') return
+  if (ongoing.request.lap === 'is-one') {
+    // No proof rests on a lap: it goes on without its ties.
+    ongoing.isUnpaid = true
+    return
+  }
   const stride = reader.largest
   let search = new Search(Math.max(0, startOfOwed(ongoing) - 1), { stride })
   const most = ongoing.isUnpaid ? ROUNDS_IN_DOUBT : ROUNDS

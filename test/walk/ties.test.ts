@@ -348,3 +348,14 @@ test('pages of one whose pairs of equal createdAt change places say nothing of h
     expect({ seed, reason: result.reason }).not.toMatchObject({ reason: 'skip-ignored' })
   }
 })
+
+test('a list of ties whose answers hold one item each once its first window was read is complete, its head seen again', async () => {
+  const items = newestFirst(60).map(({ id }, index) => ({ id, at: (60 - (index >> 1)) * 1000 }))
+  const model = makeModel(items, {
+    answer: (skip, take, { items: listed, requests }) =>
+      listed.slice(skip, skip + Math.min(take, requests.length > 1 ? 1 : 20)),
+  })
+  const { result, met } = await walkModel(model, { window: 20, overlap: 10 })
+  expect(result).toMatchObject({ verdict: 'complete', reason: null })
+  expect(met.size).toBe(60)
+})
