@@ -180,17 +180,17 @@ export interface Bar {
 const growing = { tasks: 3_500, order: 'created_asc', openFraction: 0, openInserts: 0 } as const
 const paces: Record<string, Partial<SimulatorOptions>> = {
   'an insert with every request': { insertsPerRequest: 1, where: 'behind' },
-  'ten inserts a second': { insertsPerSecond: 10 },
+  '10 inserts/s': { insertsPerSecond: 10 },
 }
 const clocks: Record<string, Partial<SimulatorOptions>> = {
   '': {},
-  ', clock 5 minutes fast': { clockSkewMs: 300_000 },
-  ', clock 5 minutes slow': { clockSkewMs: -300_000 },
+  ', clock 5 min fast': { clockSkewMs: 300_000 },
+  ', clock 5 min slow': { clockSkewMs: -300_000 },
   ', no `Date`': { dateHeader: false },
 }
 const uneven: Record<string, Partial<SimulatorOptions>> = {
-  'pages cut to 30 % for ten answers': { cutTo: 0.3, cutFrom: 4, cutFor: 10 },
-  'a replica stands still for 90 s': { stillFrom: 3, stillMs: 90_000 },
+  'ten answers cut to 30 %': { cutTo: 0.3, cutFrom: 4, cutFor: 10 },
+  'a replica still for 90 s': { stillFrom: 3, stillMs: 90_000 },
 }
 const touched = (account: Account) => {
   account.update(30)
@@ -226,7 +226,7 @@ export const BARS: readonly Bar[] = [
   ...Object.keys(uneven).flatMap((world) =>
     (['created_desc', 'created_asc'] as const).flatMap((order) =>
       [0, 1, 10].map((insertsPerSecond) => ({
-        name: `${order === 'created_desc' ? 'newest' : 'oldest'} first, ${insertsPerSecond} inserts a second, ${world}`,
+        name: `${order === 'created_desc' ? 'newest' : 'oldest'} first, ${insertsPerSecond} inserts/s, ${world}`,
         options: { ...growing, tasks: 4_250, order, insertsPerSecond, ...uneven[world] },
         window: 500,
         answerMs: 1_000,
@@ -295,26 +295,34 @@ const table = (rows: readonly (readonly string[])[]) =>
 
 async function main(): Promise<void> {
   const only = process.argv[2] ?? ''
-  const runText = ({ code, verdict, requests, least }: RunFigures) => `${verdict} ${code}, ${requests} (${least})`
-  const worlds = [
-    ['world', 'first sync', 'after changes', 'quiet', 'busy', '`--full`', 'then missing, too many, altered'],
-  ]
+  const isPlain = ({ code, verdict }: Pick<RunFigures, 'code' | 'verdict'>) => code === 0 && verdict === 'complete'
+  const runText = (run: RunFigures) =>
+    `${isPlain(run) ? '' : `${run.verdict} ${run.code}, `}${run.requests} (${run.least})`
+  const worlds = [['world', 'first sync', 'after changes', 'quiet', 'busy', '`--full`', 'wrong']]
   for (const world of WORLDS.filter(({ name }) => name.includes(only))) {
     const { runs, wrong } = await play(world, 10_000, 1_000)
     const missing = runs.reduce((sum, run) => sum + run.missing, 0)
-    worlds.push([world.name, ...runs.map(runText), `${missing + wrong.missing}, ${wrong.extra}, ${wrong.altered}`])
+    worlds.push([world.name, ...runs.map(runText), `${missing + wrong.missing + wrong.extra + wrong.altered}`])
     console.error(worlds.at(-1)!.join(' | '))
   }
   console.log(`${table(worlds)}\n`)
-  const bars = [['list', 'first sync', 'the run that is measured', 'missing', 'bar', 'met']]
-  const barText = ({ verdict, code, reason, lists, details }: BarFigures) =>
-    `${verdict} ${code}${reason === null ? '' : ` (\`${reason}\`)`}, ${lists} + ${details}`
+  const bars = [['list', 'first sync', 'measured run', 'bar', 'met']]
+  const barText = (run: BarFigures) => {
+    const end = isPlain(run) ? '' : `${run.verdict} ${run.code}${run.reason === null ? '' : ` (\`${run.reason}\`)`}, `
+    return `${end}${run.lists}+${run.details}`
+  }
   for (const bar of BARS.filter(({ name }) => name.includes(only))) {
     const figures = await measure(bar)
     const most = [bar.most.first, bar.most.second].map((count) => count ?? '-').join(', ')
-    const missing = figures.reduce((sum, run) => sum + run.missing, 0)
-    bars.push([bar.name, ...figures.map(barText), `${missing}`, most, meets(bar, figures) ? 'yes' : '**no**'])
-    console.error(bars.at(-1)!.join(' | '))
+    const cells = [...figures.map(barText), most, meets(bar, figures) ? 'yes' : '**no**']
+    console.error([bar.name, ...cells].join(' | '))
+    // A variant of the list above it with the same figures shares its row.
+    const [name, ...above] = bars.at(-1)!
+    const base = name!.split(' (also: ')[0]!
+    if (bar.name.startsWith(`${base}, `) && above.join() === cells.join())
+      bars.at(-1)![0] =
+        `${name === base ? `${base} (also: ` : `${name!.slice(0, -1)}; `}${bar.name.slice(base.length + 2)})`
+    else bars.push([bar.name, ...cells])
   }
   console.log(table(bars))
 }
