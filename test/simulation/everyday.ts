@@ -291,30 +291,34 @@ export function meets({ most, mayEnd = false, learning = 0 }: Bar, [first, secon
 }
 
 const table = (rows: readonly (readonly string[])[]) =>
-  [rows[0]!, rows[0]!.map(() => '---'), ...rows.slice(1)].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+  rows
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .toSpliced(1, 0, `|${'---|'.repeat(rows[0]!.length)}`)
+    .join('\n')
 
 async function main(): Promise<void> {
   const only = process.argv[2] ?? ''
   const isPlain = ({ code, verdict }: Pick<RunFigures, 'code' | 'verdict'>) => code === 0 && verdict === 'complete'
   const runText = (run: RunFigures) =>
-    `${isPlain(run) ? '' : `${run.verdict} ${run.code}, `}${run.requests} (${run.least})`
-  const worlds = [['world', 'first sync', 'after changes', 'quiet', 'busy', '`--full`', 'wrong']]
+    `${isPlain(run) ? '' : `${run.verdict} ${run.code}, `}${run.requests}/${run.least}`
+  const worlds = [['world', 'first sync', 'after changes', 'quiet', 'busy', '`--full`']]
   for (const world of WORLDS.filter(({ name }) => name.includes(only))) {
     const { runs, wrong } = await play(world, 10_000, 1_000)
     const missing = runs.reduce((sum, run) => sum + run.missing, 0)
-    worlds.push([world.name, ...runs.map(runText), `${missing + wrong.missing + wrong.extra + wrong.altered}`])
+    const wrongs = missing + wrong.missing + wrong.extra + wrong.altered
+    worlds.push([`${world.name}${wrongs > 0 ? ` (**${wrongs} wrong**)` : ''}`, ...runs.map(runText)])
     console.error(worlds.at(-1)!.join(' | '))
   }
   console.log(`${table(worlds)}\n`)
-  const bars = [['list', 'first sync', 'measured run', 'bar', 'met']]
+  const bars = [['list', 'first sync', 'measured run', 'bar']]
   const barText = (run: BarFigures) => {
     const end = isPlain(run) ? '' : `${run.verdict} ${run.code}${run.reason === null ? '' : ` (\`${run.reason}\`)`}, `
     return `${end}${run.lists}+${run.details}`
   }
   for (const bar of BARS.filter(({ name }) => name.includes(only))) {
     const figures = await measure(bar)
-    const most = [bar.most.first, bar.most.second].map((count) => count ?? '-').join(', ')
-    const cells = [...figures.map(barText), most, meets(bar, figures) ? 'yes' : '**no**']
+    const most = [bar.most.first, bar.most.second].map((count) => count ?? '-').join('/')
+    const cells = [...figures.map(barText), `${most}${meets(bar, figures) ? '' : ' (**not met**)'}`]
     console.error([bar.name, ...cells].join(' | '))
     // A variant of the list above it with the same figures shares its row.
     const [name, ...above] = bars.at(-1)!
