@@ -158,6 +158,8 @@ async function compare(stage: Stage): Promise<WorldFigures['wrong']> {
 
 export interface Bar {
   name: string
+  /** Lists of one name that differ in this alone share a row. */
+  variant?: string
   options: Partial<SimulatorOptions>
   window: number
   /** What one answer takes by the service's clock, ms. */
@@ -183,10 +185,10 @@ const paces: Record<string, Partial<SimulatorOptions>> = {
   '10 inserts/s': { insertsPerSecond: 10 },
 }
 const clocks: Record<string, Partial<SimulatorOptions>> = {
-  '': {},
-  ', clock 5 min fast': { clockSkewMs: 300_000 },
-  ', clock 5 min slow': { clockSkewMs: -300_000 },
-  ', no `Date`': { dateHeader: false },
+  right: {},
+  '5 min fast': { clockSkewMs: 300_000 },
+  '5 min slow': { clockSkewMs: -300_000 },
+  'no `Date`': { dateHeader: false },
 }
 const uneven: Record<string, Partial<SimulatorOptions>> = {
   'ten answers cut to 30 %': { cutTo: 0.3, cutFrom: 4, cutFor: 10 },
@@ -215,9 +217,10 @@ export const BARS: readonly Bar[] = [
     pauseMs: 60_000,
   })),
   ...Object.keys(paces).flatMap((pace) =>
-    Object.keys(clocks).map((clock) => ({
-      name: `oldest first, ${pace}${clock}`,
-      options: { ...growing, ...paces[pace], ...clocks[clock] },
+    Object.keys(clocks).map((variant) => ({
+      name: `oldest first, ${pace}, clock`,
+      variant,
+      options: { ...growing, ...paces[pace], ...clocks[variant] },
       window: 1_000,
       answerMs: 100,
       most: { first: 4 + 12, second: 1 + 12 },
@@ -226,7 +229,8 @@ export const BARS: readonly Bar[] = [
   ...Object.keys(uneven).flatMap((world) =>
     (['created_desc', 'created_asc'] as const).flatMap((order) =>
       [0, 1, 10].map((insertsPerSecond) => ({
-        name: `${order === 'created_desc' ? 'newest' : 'oldest'} first, ${insertsPerSecond} inserts/s, ${world}`,
+        name: `${order === 'created_desc' ? 'newest' : 'oldest'} first, ${world}, inserts/s`,
+        variant: `${insertsPerSecond}`,
         options: { ...growing, tasks: 4_250, order, insertsPerSecond, ...uneven[world] },
         window: 500,
         answerMs: 1_000,
@@ -310,7 +314,7 @@ async function main(): Promise<void> {
     console.error(worlds.at(-1)!.join(' | '))
   }
   console.log(`${table(worlds)}\n`)
-  const bars = [['list', 'first sync', 'measured run', 'bar']]
+  const bars: { name: string; cells: string[] }[] = []
   const barText = (run: BarFigures) => {
     const end = isPlain(run) ? '' : `${run.verdict} ${run.code}${run.reason === null ? '' : ` (\`${run.reason}\`)`}, `
     return `${end}${run.lists}+${run.details}`
@@ -319,16 +323,17 @@ async function main(): Promise<void> {
     const figures = await measure(bar)
     const most = [bar.most.first, bar.most.second].map((count) => count ?? '-').join('/')
     const cells = [...figures.map(barText), `${most}${meets(bar, figures) ? '' : ' (**not met**)'}`]
-    console.error([bar.name, ...cells].join(' | '))
-    // A variant of the list above it with the same figures shares its row.
-    const [name, ...above] = bars.at(-1)!
-    const base = name!.split(' (also: ')[0]!
-    if (bar.name.startsWith(`${base}, `) && above.join() === cells.join())
-      bars.at(-1)![0] =
-        `${name === base ? `${base} (also: ` : `${name!.slice(0, -1)}; `}${bar.name.slice(base.length + 2)})`
-    else bars.push([bar.name, ...cells])
+    console.error([bar.name, bar.variant ?? '', ...cells].join(' | '))
+    bars.push({ name: bar.name, cells: [bar.variant ?? '', ...cells] })
   }
-  console.log(table(bars))
+  const rows = [...Map.groupBy(bars, ({ name }) => name)].map(([name, same]) => {
+    const [variant, ...cells] = same[0]!.cells.map((first, n) => {
+      const all = same.map((bar) => bar.cells[n]!)
+      return all.every((cell) => cell === first) ? first : all.join('; ')
+    })
+    return [`${name}${variant === '' ? '' : `: ${variant}`}`, ...cells]
+  })
+  console.log(table([['list', 'first sync', 'measured run', 'bar'], ...rows]))
 }
 
 if (import.meta.main) await main()
