@@ -158,6 +158,8 @@ async function compare(stage: Stage): Promise<WorldFigures['wrong']> {
 
 export interface Bar {
   name: string
+  /** Lists of one name that differ in this alone share a row. */
+  variant?: string
   options: Partial<SimulatorOptions>
   window: number
   /** What one answer takes by the service's clock, ms. */
@@ -180,17 +182,17 @@ export interface Bar {
 const growing = { tasks: 3_500, order: 'created_asc', openFraction: 0, openInserts: 0 } as const
 const paces: Record<string, Partial<SimulatorOptions>> = {
   'an insert with every request': { insertsPerRequest: 1, where: 'behind' },
-  'ten inserts a second': { insertsPerSecond: 10 },
+  '10 inserts/s': { insertsPerSecond: 10 },
 }
 const clocks: Record<string, Partial<SimulatorOptions>> = {
-  '': {},
-  ', clock 5 minutes fast': { clockSkewMs: 300_000 },
-  ', clock 5 minutes slow': { clockSkewMs: -300_000 },
-  ', no `Date`': { dateHeader: false },
+  right: {},
+  '5 min fast': { clockSkewMs: 300_000 },
+  '5 min slow': { clockSkewMs: -300_000 },
+  'no `Date`': { dateHeader: false },
 }
 const uneven: Record<string, Partial<SimulatorOptions>> = {
-  'pages cut to 30 % for ten answers': { cutTo: 0.3, cutFrom: 4, cutFor: 10 },
-  'a replica stands still for 90 s': { stillFrom: 3, stillMs: 90_000 },
+  'ten answers cut to 30 %': { cutTo: 0.3, cutFrom: 4, cutFor: 10 },
+  'a replica still for 90 s': { stillFrom: 3, stillMs: 90_000 },
 }
 const touched = (account: Account) => {
   account.update(30)
@@ -215,9 +217,10 @@ export const BARS: readonly Bar[] = [
     pauseMs: 60_000,
   })),
   ...Object.keys(paces).flatMap((pace) =>
-    Object.keys(clocks).map((clock) => ({
-      name: `oldest first, ${pace}${clock}`,
-      options: { ...growing, ...paces[pace], ...clocks[clock] },
+    Object.keys(clocks).map((variant) => ({
+      name: `oldest first, ${pace}, clock`,
+      variant,
+      options: { ...growing, ...paces[pace], ...clocks[variant] },
       window: 1_000,
       answerMs: 100,
       most: { first: 4 + 12, second: 1 + 12 },
@@ -226,7 +229,8 @@ export const BARS: readonly Bar[] = [
   ...Object.keys(uneven).flatMap((world) =>
     (['created_desc', 'created_asc'] as const).flatMap((order) =>
       [0, 1, 10].map((insertsPerSecond) => ({
-        name: `${order === 'created_desc' ? 'newest' : 'oldest'} first, ${insertsPerSecond} inserts a second, ${world}`,
+        name: `${order === 'created_desc' ? 'newest' : 'oldest'} first, ${world}, inserts/s`,
+        variant: `${insertsPerSecond}`,
         options: { ...growing, tasks: 4_250, order, insertsPerSecond, ...uneven[world] },
         window: 500,
         answerMs: 1_000,
@@ -291,32 +295,45 @@ export function meets({ most, mayEnd = false, learning = 0 }: Bar, [first, secon
 }
 
 const table = (rows: readonly (readonly string[])[]) =>
-  [rows[0]!, rows[0]!.map(() => '---'), ...rows.slice(1)].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+  rows
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .toSpliced(1, 0, `|${'---|'.repeat(rows[0]!.length)}`)
+    .join('\n')
 
 async function main(): Promise<void> {
   const only = process.argv[2] ?? ''
-  const runText = ({ code, verdict, requests, least }: RunFigures) => `${verdict} ${code}, ${requests} (${least})`
-  const worlds = [
-    ['world', 'first sync', 'after changes', 'quiet', 'busy', '`--full`', 'then missing, too many, altered'],
-  ]
+  const isPlain = ({ code, verdict }: Pick<RunFigures, 'code' | 'verdict'>) => code === 0 && verdict === 'complete'
+  const runText = (run: RunFigures) =>
+    `${isPlain(run) ? '' : `${run.verdict} ${run.code}, `}${run.requests}/${run.least}`
+  const worlds = [['world', 'first sync', 'after changes', 'quiet', 'busy', '`--full`']]
   for (const world of WORLDS.filter(({ name }) => name.includes(only))) {
     const { runs, wrong } = await play(world, 10_000, 1_000)
     const missing = runs.reduce((sum, run) => sum + run.missing, 0)
-    worlds.push([world.name, ...runs.map(runText), `${missing + wrong.missing}, ${wrong.extra}, ${wrong.altered}`])
+    const wrongs = missing + wrong.missing + wrong.extra + wrong.altered
+    worlds.push([`${world.name}${wrongs > 0 ? ` (**${wrongs} wrong**)` : ''}`, ...runs.map(runText)])
     console.error(worlds.at(-1)!.join(' | '))
   }
   console.log(`${table(worlds)}\n`)
-  const bars = [['list', 'first sync', 'the run that is measured', 'missing', 'bar', 'met']]
-  const barText = ({ verdict, code, reason, lists, details }: BarFigures) =>
-    `${verdict} ${code}${reason === null ? '' : ` (\`${reason}\`)`}, ${lists} + ${details}`
+  const bars: { name: string; cells: string[] }[] = []
+  const barText = (run: BarFigures) => {
+    const end = isPlain(run) ? '' : `${run.verdict} ${run.code}${run.reason === null ? '' : ` (\`${run.reason}\`)`}, `
+    return `${end}${run.lists}+${run.details}`
+  }
   for (const bar of BARS.filter(({ name }) => name.includes(only))) {
     const figures = await measure(bar)
-    const most = [bar.most.first, bar.most.second].map((count) => count ?? '-').join(', ')
-    const missing = figures.reduce((sum, run) => sum + run.missing, 0)
-    bars.push([bar.name, ...figures.map(barText), `${missing}`, most, meets(bar, figures) ? 'yes' : '**no**'])
-    console.error(bars.at(-1)!.join(' | '))
+    const most = [bar.most.first, bar.most.second].map((count) => count ?? '-').join('/')
+    const cells = [...figures.map(barText), `${most}${meets(bar, figures) ? '' : ' (**not met**)'}`]
+    console.error([bar.name, bar.variant ?? '', ...cells].join(' | '))
+    bars.push({ name: bar.name, cells: [bar.variant ?? '', ...cells] })
   }
-  console.log(table(bars))
+  const rows = [...Map.groupBy(bars, ({ name }) => name)].map(([name, same]) => {
+    const [variant, ...cells] = same[0]!.cells.map((first, n) => {
+      const all = same.map((bar) => bar.cells[n]!)
+      return all.every((cell) => cell === first) ? first : all.join('; ')
+    })
+    return [`${name}${variant === '' ? '' : `: ${variant}`}`, ...cells]
+  })
+  console.log(table([['list', 'first sync', 'measured run', 'bar'], ...rows]))
 }
 
 if (import.meta.main) await main()
