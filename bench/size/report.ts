@@ -60,8 +60,8 @@ export function sizeTables(size: Size): string {
         return [answer.name, time, isOfAll ? '' : files, rows, ...read(inSpark(answer.name))]
       }),
     ),
-    'What the plans tell: a month is one file here, the other files are not opened. Of those that are, Spark gives on the rows of the',
-    'row groups whose statistics and bloom filters leave something to find, DuckDB the rows that were found.',
+    'A month is one file: the others are not opened. Spark counts the rows of the row groups that statistics and bloom filters leave,',
+    'DuckDB those that were found.',
     '',
     outlook(size),
   ].join('\n')
@@ -89,19 +89,14 @@ function outlook({ tasks, mirrorBytes, layout, phases, duckdb }: Size): string {
   const ten = by(1e9)
   const feed = seconds(timeOf('feed'))
   return [
-    `By calculation from these figures, **100 million tasks** are a mirror of ${one.mirror} and a snapshot of ${one.snapshot}, at least`,
-    `${one.files} files of 256 MB or less. One machine with a local disk of three times the mirror holds them: the first sync takes ${one.sync}`,
-    `of processor time and is resumed after an interruption, a full snapshot ${one.export}, worth it once a week, and in between feeds`,
-    `carry the changes: one of ${count(10_000)} takes ${feed}, because only what changed counts. A question about everything takes`,
-    `DuckDB ${one.question} on two cores, one about a month reads that month only. The unique index of ids no longer fits into memory there:`,
-    'expect the first sync to take longer than this calculation, which knows no such limit.',
+    `Calculated from this, **100 million tasks** are a mirror of ${one.mirror} and a snapshot of ${one.snapshot} (at least ${one.files} files). One machine with a`,
+    `local disk of three times the mirror holds them. A first sync takes ${one.sync} of processor time, and more because the index of ids no longer fits`,
+    `into memory; a full snapshot ${one.export}; a feed of ${count(10_000)} changes ${feed}; a question about everything ${one.question}.`,
     '',
-    `**A billion tasks** would be ${ten.mirror} of mirrors and ${ten.snapshot} of Parquet (${ten.files} files of 256 MB). Do not keep them in one`,
-    `mirror: a first sync would take ${ten.sync} of processor time and a full snapshot ${ten.export}. Keep one mirror per account, on several machines, each`,
-    'publishing below its own `account=` ([many accounts](#many-accounts)): a hundred accounts of ten million tasks are a hundred times the',
-    'table above. Full snapshots are then taken seldom; a lake table takes in the feeds by `MERGE`, and the engine compacts its',
-    'files (`rewrite_data_files` in Iceberg, `OPTIMIZE` in Delta), which is work for a cluster:',
-    `a question about everything would take two cores ${ten.question}.`,
+    `**A billion tasks** would be ${ten.mirror} of mirrors and ${ten.snapshot} of Parquet (${ten.files} files). One mirror would need ${ten.sync} of processor time for a first`,
+    `sync and ${ten.export} for a snapshot: keep [one per account](#many-accounts), on several machines. Publish full snapshots seldom; a lake table`,
+    'takes in the feeds by `MERGE`, and its engine compacts its files (`rewrite_data_files` in Iceberg, `OPTIMIZE` in Delta). A question',
+    `about everything would take two cores ${ten.question}.`,
     '',
   ].join('\n')
 }

@@ -28,7 +28,7 @@ export function createMirror(asked: string, fileMode: number): void {
   makeFile(draft, fileMode)
   const db = new Database(draft)
   try {
-    // 16 KiB pages: see docs/performance.md.
+    // 16 KiB pages: see docs/decisions/performance-diary.md.
     db.pragma('page_size = 16384')
     if (db.pragma('journal_mode = WAL', { simple: true }) !== 'wal') {
       throw new MirrorError('mirror-unwritable', `${path}: this file system cannot hold a WAL-mode database`, {

@@ -27,7 +27,10 @@ import type { Writer } from './writer/thread.ts'
 const MOST_NAMED = 5
 /** At most so many tasks are witnesses for the look-ups by id that decide deletions. */
 const MOST_WITNESSES = 50
-/** More than eight windows gain hardly anything (docs/performance.md); a reader waits for news no longer than this. */
+/**
+ * More than eight windows gain hardly anything (docs/decisions/performance-diary.md); a reader waits for news no longer
+ * than this.
+ */
 const GATHERING: Gathering = { pieces: 8, ms: 100 }
 
 /** What stands in for the HTTP client and the writer thread in simulations. */

@@ -78,7 +78,7 @@ export class Calls {
 
 /** Starts a thread from `entry`, a file that calls `serve`. */
 export function startWorker(entry: URL, workerData?: unknown): Worker {
-  // A large young generation takes 100 MB more and saves no time (docs/performance.md).
+  // A large young generation takes 100 MB more and saves no time (docs/decisions/performance-diary.md).
   const resourceLimits = { maxYoungGenerationSizeMb: 16 }
   // Handles that the thread leaves open must stay open: closing one would drop SQLite's locks (see mirror/inspect.ts).
   return new Worker(entry, { workerData, trackUnmanagedFds: false, resourceLimits })
