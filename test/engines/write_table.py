@@ -30,9 +30,8 @@ for (engine, version, what), tried in groups.items():
     cells = [f"{engine} {version}", OPENED.get(what, what), "<br>".join([result, *notes])]
     rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
 
-about = f"""Run on {date.today()}: {sys.argv[3]}, published with credentials replaced and with `--no-redact`.
-`same` is said of the number of rows, the type and every value of every column, sums by status and by month and, where the engine reads
-JSON, a field of the bodies. `MONTH` is `pyarrow.schema([("created_month", pyarrow.string())])`."""
+about = f"""Run on {date.today()}: {sys.argv[3]}, with credentials replaced and with `--no-redact`. `same` means: number
+of rows, types, all values, sums by status and by month and, where the engine reads JSON, a field of the bodies. `MONTH` is `pyarrow.schema([("created_month", pyarrow.string())])`."""
 table = "\n".join([about, "", "| engine | opened | result |", "| --- | --- | --- |", *rows])
 print(table)
 with open(sys.argv[2]) as file:
