@@ -123,7 +123,13 @@ test.each(documents)('%s names only configuration keys and environment variables
   ).toEqual([])
 })
 
-test.each(documents)('%s links only to files that exist and names only scripts that exist', (name) => {
+const pages = [
+  ...documents,
+  ...['CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'bench/peers/README.md'],
+  ...readdirSync(join(ROOT, 'docs/decisions')).map((name) => `docs/decisions/${name}`),
+]
+
+test.each(pages)('%s links only to files that exist and names only scripts that exist', (name) => {
   const text = readFileSync(join(ROOT, name), 'utf8')
   const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link]) => link!)
   expect(links.filter((link) => !existsSync(join(ROOT, name, '..', link)))).toEqual([])
@@ -139,7 +145,7 @@ const anchorOf = (heading: string): string =>
     .replace(/[^\p{L}\p{N} _-]/gu, '')
     .replaceAll(' ', '-')
 
-test.each([...documents, 'CONTRIBUTING.md', 'SECURITY.md'])('%s links only to chapters that exist', (name) => {
+test.each(pages)('%s links only to chapters that exist', (name) => {
   const text = readFileSync(join(ROOT, name), 'utf8')
   const links = [...text.replace(/\n\s*/g, ' ').matchAll(/\]\((?!https?:)([^)#]*)#([^)]+)\)/g)]
   const missing = links.filter(([, file, anchor]) => {
