@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs'
 import { createServer as createPlain, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createTls } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { configSchema } from '../src/config/schema.ts'
 import { exportSnapshot } from '../src/export/export.ts'
@@ -10,31 +9,29 @@ import { isLoopback, refusePlainHttp } from '../src/http-policy.ts'
 import { checkMonitors, ping } from '../src/notify/healthcheck.ts'
 import { makeMirror, ordinaryRows } from './export/mirror.ts'
 import { runCli } from './support/cli.ts'
+import { listening } from './support/listening.ts'
 import { makeScratch } from './support/scratch.ts'
 
 const pem = (name: string) => readFileSync(new URL(`./service/self-signed.${name}.pem`, import.meta.url))
 
 /** A server that counts what it is asked; with a certificate that nobody has signed where it speaks TLS. */
-async function listening(tls: boolean, answer: (request: IncomingMessage, response: ServerResponse) => void) {
+async function startServer(tls: boolean, answer: (request: IncomingMessage, response: ServerResponse) => void) {
   const asked: string[] = []
   const handle = (request: IncomingMessage, response: ServerResponse) => {
     asked.push(`${request.method} ${request.url}`)
     answer(request, response)
   }
   const server = tls ? createTls({ cert: pem('cert'), key: pem('key') }, handle) : createPlain(handle)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(async () => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  })
-  return { asked, url: `http${tls ? 's' : ''}://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  const started = await listening(server)
+  onTestFinished(() => started[Symbol.asyncDispose]())
+  return { asked, url: tls ? started.url.replace('http', 'https') : started.url }
 }
 
 const given = { signal: 0, runId: 'r', body: 'lines of the log', timeoutMs: 300_000, tries: 1 } as const
 
 test.each([301, 302, 303, 307, 308])('the monitor answers %s: nothing is posted where that points', async (status) => {
-  const elsewhere = await listening(false, (_, response) => response.end('OK'))
-  const monitor = await listening(false, (_, response) => {
+  const elsewhere = await startServer(false, (_, response) => response.end('OK'))
+  const monitor = await startServer(false, (_, response) => {
     response.writeHead(status, { location: `${elsewhere.url}/taken` }).end()
   })
   expect(await ping({ ...given, url: monitor.url })).toBe(`it answered ${status}, a redirect, which is not followed`)
@@ -46,14 +43,14 @@ test.each(['0', '1'])(
   async (value) => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', value)
     onTestFinished(() => void vi.unstubAllEnvs())
-    const monitor = await listening(true, (_, response) => response.end('OK'))
+    const monitor = await startServer(true, (_, response) => response.end('OK'))
     expect(await ping({ ...given, url: monitor.url })).toBe('DEPTH_ZERO_SELF_SIGNED_CERT')
     expect(monitor.asked).toEqual([])
   },
 )
 
 test.each(['0', '1'])('NODE_TLS_REJECT_UNAUTHORIZED=%s: no such storage gets a token or a task', async (value) => {
-  const storage = await listening(true, (_, response) => response.writeHead(403).end())
+  const storage = await startServer(true, (_, response) => response.writeHead(403).end())
   const env = {
     AWS_ENDPOINT_URL_S3: storage.url,
     AWS_ACCESS_KEY_ID: 'id',
@@ -77,8 +74,8 @@ test.each(['0', '1'])('NODE_TLS_REJECT_UNAUTHORIZED=%s: no such storage gets a t
 
 test('the built command hands NODE_TLS_REJECT_UNAUTHORIZED to nothing it loads', async () => {
   using scratch = makeScratch()
-  const storage = await listening(true, (_, response) => response.writeHead(403).end())
-  const sts = await listening(true, (_, response) => response.writeHead(403).end())
+  const storage = await startServer(true, (_, response) => response.writeHead(403).end())
+  const sts = await startServer(true, (_, response) => response.writeHead(403).end())
   const { path } = makeMirror(...ordinaryRows(3))
   // Credentials that the library itself fetches over TLS, by a client of its own.
   const env = {
@@ -110,7 +107,7 @@ test('a monitor beyond this machine is told over plain http only where it is nam
 
 test('a monitor that must not be told is wrong configuration, before anything is sent; its secret is not said', async () => {
   using scratch = makeScratch()
-  const service = await listening(false, (_, response) => response.end('{}'))
+  const service = await startServer(false, (_, response) => response.end('{}'))
   const env = { TASK_MIRROR_BASE_URL: service.url, TASK_MIRROR_NOTIFY_HEALTHCHECK_URL: 'http://hc.internal/secret' }
   for (const command of ['sync', 'schedule']) {
     const { code, stderr } = await runCli([command], { cwd: scratch.dir, env })

@@ -3,12 +3,12 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { namedCommands } from '../build/commands-document.ts'
 import { COMMANDS_TOLD, jsonDocument, refuseUntold } from '../build/json-document.ts'
 import { JSON_CHAPTERS, type JsonFields, LOG_FIELDS } from '../build/json-fields.ts'
 import { startSimulator } from '../src/simulator/server.ts'
+import { changeMirror } from './support/change-mirror.ts'
 import { runHere } from './support/cli.ts'
 import { makeScratch } from './support/scratch.ts'
 
@@ -126,9 +126,7 @@ test('what is printed has the fields of the page and no others, and each field o
     )
   }
   const change = (sql: string): void => {
-    const db = new Database(env.TASK_MIRROR_DB)
-    db.exec(sql)
-    db.close()
+    changeMirror(env.TASK_MIRROR_DB, sql)
   }
 
   // Before there is a mirror.

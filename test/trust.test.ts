@@ -1,11 +1,10 @@
 // A configuration that nobody named, in a folder where others may write.
-import { once } from 'node:events'
 import { chmodSync, chownSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { distrust } from '../src/trust.ts'
 import { runInside } from './support/cli.ts'
+import { listening } from './support/listening.ts'
 import { makeScratch } from './support/scratch.ts'
 
 const ME = { uid: 1000, gid: 1000 }
@@ -31,11 +30,10 @@ test('the key is not sent where a file says that anybody could have written', as
   const server = createServer((_, response) => {
     asked += 1
     response.end('{}')
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
+  await using service = await listening(server)
   const file = scratch.path('task-mirror.json')
-  writeFileSync(file, JSON.stringify({ service: { baseUrl: url, maxRetries: 0 } }))
+  writeFileSync(file, JSON.stringify({ service: { baseUrl: service.url, maxRetries: 0 } }))
   chmodSync(file, 0o666)
   const sync = (...flags: string[]) =>
     runInside(['sync', ...flags], { cwd: scratch.dir, env: { TASK_MIRROR_API_KEY: 'hunter2' } })
@@ -51,7 +49,6 @@ test('the key is not sent where a file says that anybody could have written', as
     expect(JSON.parse(used.stderr.split('\n')[0]!)).toMatchObject({ file, msg: 'Configuration file in use' })
     asked = 0
   }
-  server.close()
 })
 
 test.skipIf(process.geteuid?.() !== 0)(

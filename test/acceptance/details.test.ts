@@ -2,6 +2,7 @@
 // differ without meaning anything.
 import { describe, expect, test } from 'vitest'
 import type { SimulatorOptions } from '../../src/simulator/options.ts'
+import { changeMirror } from '../support/change-mirror.ts'
 import { few, SOAK } from '../support/soak.ts'
 import { expectExactCopy } from './copy.ts'
 import { makeStage, type Stage } from './stage.ts'
@@ -10,11 +11,8 @@ const detailsOf = ({ asked }: Awaited<ReturnType<Stage['sync']>>) =>
   asked.filter(({ operation }) => operation === 'get').length
 const statusOf = async (stage: Stage) => JSON.parse((await stage.runHere(['status', '--json'])).stdout)
 /** Details that failed before are due at once. */
-async function makeDue(stage: Stage): Promise<void> {
-  const { default: Database } = await import('better-sqlite3')
-  const db = new Database(stage.mirrorPath)
-  db.exec("UPDATE open_checks SET next_check_at = 0 WHERE reason = 'detail'")
-  db.close()
+function makeDue(stage: Stage): void {
+  changeMirror(stage.mirrorPath, "UPDATE open_checks SET next_check_at = 0 WHERE reason = 'detail'")
 }
 
 describe.concurrent('a list that is a summary', () => {
@@ -268,7 +266,7 @@ test('a final task without a result stays owed until it has one', async () => {
   for (let run = 0; run < 4 && codes.at(-1) !== 0; run += 1) {
     codes.push((await stage.sync()).code as number)
     expect((await statusOf(stage)).owed.details > 0).toBe(codes.at(-1) === 3)
-    await makeDue(stage)
+    makeDue(stage)
   }
   expect(codes.slice(0, 2)).toEqual([3, 3])
   expect(codes.at(-1)).toBe(0)
@@ -296,7 +294,7 @@ test('nor does it where no result was compared before: the list may show less of
   const { owed } = await statusOf(stage)
   expect({ details: detailsOf(never), owed }).toMatchObject({ details: 0, owed: { details: 30 } })
   for (let run = 0; run < 2; run += 1) {
-    await makeDue(stage)
+    makeDue(stage)
     await stage.sync()
   }
   await expectExactCopy(stage)
@@ -330,10 +328,7 @@ test('one that never has a result is asked for more and more rarely, and alarms 
   expect(times).toBe(2)
   const third = await stage.sync()
   expect({ code: third.code, details: detailsOf(third) }).toEqual({ code: 3, details: 0 })
-  const { default: Database } = await import('better-sqlite3')
-  const db = new Database(stage.mirrorPath)
-  db.exec('UPDATE open_checks SET owed_at = owed_at - 90000000, attempts = 5')
-  db.close()
+  changeMirror(stage.mirrorPath, 'UPDATE open_checks SET owed_at = owed_at - 90000000, attempts = 5')
   expect((await stage.sync()).code).toBe(0)
   const { owed } = await statusOf(stage)
   expect(owed).toMatchObject({ details: 1, withoutResult: 1 })
@@ -358,7 +353,7 @@ describe.concurrent('details that lag behind the list', () => {
       const owed = () => stage.value<number>("SELECT count(*) FROM open_checks WHERE reason = 'detail'")
       expect(behind.code === 3).toBe(owed() > 0)
       for (let run = 0; run < 8 && owed() > 0; run += 1) {
-        await makeDue(stage)
+        makeDue(stage)
         await stage.sync('--full')
       }
       expect(owed()).toBe(0)

@@ -1,6 +1,7 @@
 // Issue 3 and design.md 6.7: time limits, waiting, keys, other services, owed details, and a service that fails now and then.
 import { describe, expect, test } from 'vitest'
 import { startSimulator } from '../../src/simulator/server.ts'
+import { changeMirror } from '../support/change-mirror.ts'
 import { few, SOAK } from '../support/soak.ts'
 import { expectExactCopy } from './copy.ts'
 import { makeStage, type Stage, type StageOptions, WINDOW } from './stage.ts'
@@ -227,10 +228,7 @@ describe.concurrent('owed details', () => {
       expect(owed).toBeGreaterThan(20)
       stage.simulator.setFaults(undefined)
       // The wait before the next attempt is the tool's own; here it is over at once.
-      const { default: Database } = await import('better-sqlite3')
-      const db = new Database(stage.mirrorPath)
-      db.exec("UPDATE open_checks SET next_check_at = 0 WHERE reason = 'detail'")
-      db.close()
+      changeMirror(stage.mirrorPath, "UPDATE open_checks SET next_check_at = 0 WHERE reason = 'detail'")
       const later = await stage.sync()
       expect(later.asked.filter(({ operation }) => operation === 'get')).toHaveLength(owed)
       expect(later.code).toBe(0)

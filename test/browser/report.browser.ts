@@ -187,23 +187,19 @@ test.skipIf(!isThere)('the table of runs is whole at 1,280 pixels, with the long
 })
 
 test.skipIf(!isThere || IMAGES === null)('its pictures for the documents', async () => {
-  const simulator = await startSimulator({ tasks: 20_000, seed: 7 })
-  try {
-    const db = scratch.path('account.sqlite')
-    const env = { TASK_MIRROR_BASE_URL: simulator.url, TASK_MIRROR_DB: db }
-    for (let run = 0; run < 12; run += 1) {
-      await runCli(['sync'], { cwd: scratch.dir, env })
-      simulator.account.insert(4)
-      simulator.account.finish(4)
-    }
-    await runCli(['export', '--out', scratch.path('lake/')], { cwd: scratch.dir, env })
-    const url = await makeReport(db)
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const { page } = await open(browser, url, { colorScheme, width: 1200, height: 1000 })
-      await page.screenshot({ path: join(IMAGES as string, `report-${colorScheme}.png`) })
-      await page.context().close()
-    }
-  } finally {
-    await simulator.close()
+  await using simulator = await startSimulator({ tasks: 20_000, seed: 7 })
+  const db = scratch.path('account.sqlite')
+  const env = { TASK_MIRROR_BASE_URL: simulator.url, TASK_MIRROR_DB: db }
+  for (let run = 0; run < 12; run += 1) {
+    await runCli(['sync'], { cwd: scratch.dir, env })
+    simulator.account.insert(4)
+    simulator.account.finish(4)
+  }
+  await runCli(['export', '--out', scratch.path('lake/')], { cwd: scratch.dir, env })
+  const url = await makeReport(db)
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const { page } = await open(browser, url, { colorScheme, width: 1200, height: 1000 })
+    await page.screenshot({ path: join(IMAGES as string, `report-${colorScheme}.png`) })
+    await page.context().close()
   }
 })

@@ -1,13 +1,13 @@
 // `doctor` as built: on a mirror, without one, without a service, and with services that stall or lie.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import type { Check } from '../../src/doctor/check.ts'
 import { lend } from '../../src/mirror/connect.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { CLI, runCli, runInside } from '../support/cli.ts'
+import { freePort } from '../support/listening.ts'
 import { type Behaviour, rawServer, says, saysJson, silent } from '../support/raw-server.ts'
 import { makeScratch, type Scratch } from '../support/scratch.ts'
 
@@ -122,12 +122,8 @@ test('what an operator got wrong is named with what to do, exit 3', async () => 
 
 test('with no mirror, no key and nobody at the address it says so', async () => {
   using scratch = folder()
-  const free = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => free.once('listening', resolve))
-  const { port } = free.address() as { port: number }
-  await new Promise((resolve) => free.close(resolve))
   const { code, of, wrong } = await doctor(scratch, {
-    TASK_MIRROR_BASE_URL: `http://127.0.0.1:${port}`,
+    TASK_MIRROR_BASE_URL: `http://127.0.0.1:${await freePort()}`,
     TASK_MIRROR_API_KEY_FILE: '',
   })
   expect({ code, wrong: wrong.map(({ name }) => name) }).toEqual({ code: 3, wrong: ['service'] })

@@ -1,11 +1,8 @@
 // The built command line against a simulated service: results, exit codes, signals.
-
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { runCli, runInside, startCli } from '../support/cli.ts'
+import { freePort } from '../support/listening.ts'
 import { makeScratch } from '../support/scratch.ts'
 
 const KEYS_OF_SUMMARY = (
@@ -111,13 +108,8 @@ test('a refused key is exit 5, and the key is in no output', async () => {
 
 test('a service that cannot be reached is exit 4', async () => {
   using scratch = makeScratch()
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
   const env = { TASK_MIRROR_SERVICE_MAX_RETRIES: '0' }
-  const args = ['sync', '--base-url', `http://127.0.0.1:${port}`]
+  const args = ['sync', '--base-url', `http://127.0.0.1:${await freePort()}`]
   expect(await runInside(args, { cwd: scratch.dir, env })).toMatchObject({ code: 4 })
 })
 

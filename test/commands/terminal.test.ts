@@ -27,33 +27,25 @@ test.skipIf(!hasScript).each(few([40, 80, 200], (columns) => columns === 40))(
   'on a terminal of %d columns there is one line that is redrawn, then the summary',
   async (columns) => {
     using scratch = makeScratch()
-    const simulator = await startSimulator({ tasks: 6000, latencyMs: 60 })
-    try {
-      const text = await onTerminal(`sync --base-url ${simulator.url}`, scratch.dir, columns)
-      const [drawn = '', summary] = [text.slice(0, text.indexOf('run  ')), text.slice(text.indexOf('run  '))]
-      const lines = drawn.split('\r\u001b[2K').filter((line) => line.trim() !== '')
-      expect(lines.length).toBeGreaterThan(1)
-      for (const line of lines) {
-        expect(line).toMatch(/^(full walk|deletions|open tasks)/)
-        expect(line).not.toContain('\n')
-        expect(line.length).toBeLessThan(columns)
-      }
-      expect(summary).toMatch(/outcome {3}ok, verdict complete\r\n/)
-      expect(text).not.toContain('INFO')
-    } finally {
-      await simulator.close()
+    await using simulator = await startSimulator({ tasks: 6000, latencyMs: 60 })
+    const text = await onTerminal(`sync --base-url ${simulator.url}`, scratch.dir, columns)
+    const [drawn = '', summary] = [text.slice(0, text.indexOf('run  ')), text.slice(text.indexOf('run  '))]
+    const lines = drawn.split('\r\u001b[2K').filter((line) => line.trim() !== '')
+    expect(lines.length).toBeGreaterThan(1)
+    for (const line of lines) {
+      expect(line).toMatch(/^(full walk|deletions|open tasks)/)
+      expect(line).not.toContain('\n')
+      expect(line.length).toBeLessThan(columns)
     }
+    expect(summary).toMatch(/outcome {3}ok, verdict complete\r\n/)
+    expect(text).not.toContain('INFO')
   },
 )
 
 test.skipIf(!hasScript)('with --quiet a terminal stays empty', async () => {
   using scratch = makeScratch()
-  const simulator = await startSimulator({ tasks: 1200 })
-  try {
-    expect(await onTerminal(`sync --quiet --base-url ${simulator.url}`, scratch.dir, 80)).toBe('')
-  } finally {
-    await simulator.close()
-  }
+  await using simulator = await startSimulator({ tasks: 1200 })
+  expect(await onTerminal(`sync --quiet --base-url ${simulator.url}`, scratch.dir, 80)).toBe('')
 })
 
 // Errors of a command and of its flags are told on different ways.
@@ -68,16 +60,12 @@ test.skipIf(!hasScript).each([
 
 test.skipIf(process.platform === 'win32')('SIGUSR2 is answered at once, with --quiet too', async () => {
   using scratch = makeScratch()
-  const simulator = await startSimulator({ tasks: 30_000, latencyMs: 200 })
-  try {
-    const env = { TASK_MIRROR_BASE_URL: simulator.url, TASK_MIRROR_LOG_LEVEL: 'debug' }
-    const running = startCli(['sync', '--quiet', '--no-progress'], { cwd: scratch.dir, env })
-    await running.untilStderr(/Run begins/)
-    running.process.kill('SIGUSR2')
-    await running.untilStderr(/"Progress: /)
-    running.process.kill('SIGTERM')
-    expect((await running.ended).code).toBe(143)
-  } finally {
-    await simulator.close()
-  }
+  await using simulator = await startSimulator({ tasks: 30_000, latencyMs: 200 })
+  const env = { TASK_MIRROR_BASE_URL: simulator.url, TASK_MIRROR_LOG_LEVEL: 'debug' }
+  const running = startCli(['sync', '--quiet', '--no-progress'], { cwd: scratch.dir, env })
+  await running.untilStderr(/Run begins/)
+  running.process.kill('SIGUSR2')
+  await running.untilStderr(/"Progress: /)
+  running.process.kill('SIGTERM')
+  expect((await running.ended).code).toBe(143)
 })

@@ -10,6 +10,7 @@ import { linesOf, textOf } from '../../src/proof/evidence.ts'
 import type { Line } from '../../src/proof/judge.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { runSync } from '../../src/sync/run.ts'
+import { changeMirror } from '../support/change-mirror.ts'
 import { runInside } from '../support/cli.ts'
 import { makeRunContext } from '../support/run-context.ts'
 import { makeScratch, type Scratch } from '../support/scratch.ts'
@@ -36,9 +37,7 @@ const check = (path: string) => withReader(path, judgeWalks)
 function changed(scratch: Scratch, change: (db: Database.Database) => void): string {
   const path = scratch.path('task-mirror.sqlite')
   copyFileSync(sound, path)
-  const db = new Database(path)
-  change(db)
-  db.close()
+  changeMirror(path, change)
   return path
 }
 

@@ -1,6 +1,6 @@
 // `prune` as built, on mirrors filled from the simulator.
 import { expect, test } from 'vitest'
-import { openReader } from '../../src/mirror/open.ts'
+import { withReader } from '../../src/mirror/open.ts'
 import { contentHash } from '../../src/mirror/row-bytes.ts'
 
 import { readTask } from '../../src/mirror/tables/tasks.ts'
@@ -12,13 +12,10 @@ import { makeRunContext } from '../support/run-context.ts'
 import { makeScratch } from '../support/scratch.ts'
 
 function task(path: string, id: string) {
-  const db = openReader(path)
-  try {
+  return withReader(path, (db) => {
     const hash = db.prepare('SELECT content_hash FROM tasks WHERE id = ?').pluck().get(id) as Buffer
     return { ...readTask(db, id)!, hash }
-  } finally {
-    db.close()
-  }
+  })
 }
 
 test('prune removes the payloads of old tombstones only, and keeps what says that the task was there', async () => {

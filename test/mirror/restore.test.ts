@@ -16,7 +16,8 @@ import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { restoredPath, restoringPrefix } from '../../src/mirror/files.ts'
 import { moveAway } from '../../src/mirror/maintenance/restore.ts'
-import { openReader, openWriter } from '../../src/mirror/open.ts'
+import { openReader, openWriter, withReader } from '../../src/mirror/open.ts'
+import { changeMirror } from '../support/change-mirror.ts'
 import { runHere } from '../support/cli.ts'
 import { makeScratch, type Scratch } from '../support/scratch.ts'
 
@@ -40,13 +41,10 @@ function crashed(scratch: Scratch): string {
 }
 
 function facts(path: string): string[] {
-  const db = openReader(path)
-  try {
+  return withReader(path, (db) => {
     expect(db.pragma('integrity_check', { simple: true })).toBe('ok')
     return db.prepare('SELECT key FROM service_facts ORDER BY key').pluck().all() as string[]
-  } finally {
-    db.close()
-  }
+  })
 }
 
 const restore = (path: string, from: string) => runHere(['restore', from, '--json'], { TASK_MIRROR_DB: path })
@@ -90,9 +88,7 @@ test("folders and links under the names of what is not ready yet are in nobody's
 test('a mirror that a newer program has migrated gives way to a backup from before', async () => {
   using scratch = makeScratch()
   const path = crashed(scratch)
-  const db = new Database(path)
-  db.pragma('user_version = 999')
-  db.close()
+  changeMirror(path, 'PRAGMA user_version = 999')
   expect((await runHere(['status'], { TASK_MIRROR_DB: path })).code).toBe(7)
   expect(await restore(path, scratch.path('backup.sqlite'))).toMatchObject({ code: 0, stderr: '' })
   expect(facts(path)).toEqual(['old'])
@@ -110,9 +106,7 @@ test('a backup that is damaged, changed, no mirror, missing or the mirror itself
   const path = crashed(scratch)
   const bad = (name: string, sql: string) => {
     copyFileSync(scratch.path('backup.sqlite'), scratch.path(name))
-    const db = new Database(scratch.path(name))
-    db.exec(sql)
-    db.close()
+    changeMirror(scratch.path(name), sql)
     return scratch.path(name)
   }
   writeFileSync(scratch.path('text'), 'no database')
@@ -252,9 +246,7 @@ test('a mirror whose journal another program has changed is in WAL mode again af
   using scratch = makeScratch()
   const path = scratch.path('m.sqlite')
   openWriter(path, OPTIONS).close()
-  const other = new Database(path)
-  other.pragma('journal_mode = DELETE')
-  other.close()
+  changeMirror(path, 'PRAGMA journal_mode = DELETE')
   openWriter(path, OPTIONS).close()
   const after = new Database(path)
   expect(after.pragma('journal_mode', { simple: true })).toBe('wal')

@@ -10,6 +10,7 @@ import { openReader, openWriter } from '../../src/mirror/open.ts'
 import { migrations } from '../../src/mirror/schema.ts'
 import { recordSnapshot, type SnapshotRow } from '../../src/mirror/tables/snapshots.ts'
 import { TaskTable } from '../../src/mirror/tables/tasks.ts'
+import { changeMirror } from '../support/change-mirror.ts'
 import { runInside } from '../support/cli.ts'
 import { makeScratch } from '../support/scratch.ts'
 
@@ -108,9 +109,7 @@ test.each([
   using scratch = makeScratch()
   const path = changed(scratch.dir, sql)
   const statement = /`(DROP .*?)`/.exec(refused(() => openReader(path))?.hint ?? '')?.[1]
-  const db = new Database(path)
-  db.exec(statement ?? 'no statement')
-  db.close()
+  changeMirror(path, statement ?? 'no statement')
   expect(refusal(() => openReader(path))).toBe('opened')
 })
 
@@ -201,9 +200,7 @@ test('comments and white space may be worded anew by a later edition, strings ma
   expect(refusal(() => openReader(path))).toBe('opened')
   const other = `${scratch.dir}/other.sqlite`
   copyFileSync(path, other)
-  const db = new Database(other)
-  db.exec(`DROP VIEW daily_outcomes; ${sql.replace("'unixepoch'", "' unixepoch'")}`)
-  db.close()
+  changeMirror(other, `DROP VIEW daily_outcomes; ${sql.replace("'unixepoch'", "' unixepoch'")}`)
   expect(refusal(() => openReader(other))).toMatch('view daily_outcomes is not')
 })
 
@@ -223,9 +220,7 @@ test('a row that a trigger swallows after the mirror was opened is noticed', () 
   const path = `${scratch.dir}/task-mirror.sqlite`
   const db = openWriter(path, OPTIONS)
   const tasks = new TaskTable(db)
-  const other = new Database(path)
-  other.exec('CREATE TRIGGER late BEFORE INSERT ON tasks BEGIN SELECT RAISE(IGNORE); END')
-  other.close()
+  changeMirror(path, 'CREATE TRIGGER late BEFORE INSERT ON tasks BEGIN SELECT RAISE(IGNORE); END')
   const row = { id: 'a' } as Parameters<typeof tasks.insert>[0]
   const filled = new Proxy(row, { get: (target, name) => Reflect.get(target, name) ?? null })
   expect(() => tasks.insert(filled, { contentHash: Buffer.alloc(32), listHash: null }, { readAt: 1, now: 1 })).toThrow(

@@ -1,6 +1,6 @@
 // The figures of `status` after real runs.
 import { expect, test } from 'vitest'
-import { openReader } from '../../src/mirror/open.ts'
+import { withReader } from '../../src/mirror/open.ts'
 import { readStatus } from '../../src/mirror/shown/status.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { runSync } from '../../src/sync/run.ts'
@@ -8,14 +8,7 @@ import { runInside } from '../support/cli.ts'
 import { makeRunContext } from '../support/run-context.ts'
 import { makeScratch } from '../support/scratch.ts'
 
-function statusOf(path: string) {
-  const db = openReader(path)
-  try {
-    return readStatus(db)
-  } finally {
-    db.close()
-  }
-}
+const statusOf = (path: string) => withReader(path, readStatus)
 
 test('status tells the last walk of each kind with its range, verdict and age', async () => {
   using scratch = makeScratch()

@@ -1,7 +1,7 @@
 // A mirror in which text that ought to be JSON is none: whoever comes upon it says that the mirror is damaged, and what to do.
-import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { makeStage } from '../acceptance/stage.ts'
+import { changeMirror } from '../support/change-mirror.ts'
 
 const EXTRA = `UPDATE tasks SET extra = '{bad', list_hash = NULL`
 const HEADER = `UPDATE tasks SET data_header = '{bad', list_hash = NULL`
@@ -36,9 +36,7 @@ test.each<[string, string, string[]]>([
   const meant: Record<string, string> = { ID: stage.simulator.account.idAt(0), LAKE: `${stage.dir}/lake/` }
   const run = (...words: string[]) => stage.runHere(words.map((word) => meant[word] ?? word))
   expect((await run('export', '--out', 'LAKE')).code).toBe(0)
-  const db = new Database(stage.mirrorPath)
-  db.exec(sql)
-  db.close()
+  changeMirror(stage.mirrorPath, sql)
   const { code, stderr } = await run(...args)
   expect(stderr).not.toContain('{bad')
   expect({ code, stderr }).toMatchObject({

@@ -6,6 +6,7 @@ import { lend } from '../../src/mirror/connect.ts'
 import { verifyMirror } from '../../src/mirror/maintenance/verify.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { runSync } from '../../src/sync/run.ts'
+import { changeMirror } from '../support/change-mirror.ts'
 import { runInside } from '../support/cli.ts'
 import { makeRunContext } from '../support/run-context.ts'
 import { makeScratch, type Scratch } from '../support/scratch.ts'
@@ -29,12 +30,6 @@ function copyOf(scratch: Scratch): string {
   const path = scratch.path('task-mirror.sqlite')
   copyFileSync(sound, path)
   return path
-}
-
-function change(path: string, sql: string): void {
-  const db = new Database(path)
-  db.exec(sql)
-  db.close()
 }
 
 const check = (path: string) => verifyMirror(path, { signal: new AbortController().signal })
@@ -99,7 +94,7 @@ test.each(DAMAGES.map((damages) => ({ what: damages.map(([what]) => what).join('
   async ({ damages }) => {
     using scratch = makeScratch()
     const path = copyOf(scratch)
-    for (const [, , sql] of damages) change(path, sql)
+    for (const [, , sql] of damages) changeMirror(path, sql)
     const { faults } = await check(path)
     for (const [what, name, , count] of damages) {
       expect(faults, what).toContainEqual(expect.objectContaining({ check: name, count }))
@@ -120,7 +115,7 @@ test('an answer counts that comes together with the end of the process that gave
 test('a fault names five rows at most', async () => {
   using scratch = makeScratch()
   const path = copyOf(scratch)
-  change(path, "UPDATE tasks SET accuracy = 'CENTURY'")
+  changeMirror(path, "UPDATE tasks SET accuracy = 'CENTURY'")
   const [fault] = (await check(path)).faults
   expect(fault).toMatchObject({ check: 'content-hash', count: TASKS })
   expect(fault!.examples).toHaveLength(5)
@@ -132,7 +127,7 @@ test('verify is exit 0 for a sound mirror and exit 7 for a broken one, with what
   const good = await runInside(['verify', '--json'], { cwd: scratch.dir })
   expect(good).toMatchObject({ code: 0, stderr: '' })
   expect(JSON.parse(good.stdout)).toMatchObject({ schemaVersion: 1, mirror: { rows: TASKS, faults: [] } })
-  change(path, "UPDATE tasks SET data_url = 'x' WHERE seq = 3")
+  changeMirror(path, "UPDATE tasks SET data_url = 'x' WHERE seq = 3")
   const bad = await runInside(['verify'], { cwd: scratch.dir })
   expect(bad.code).toBe(7)
   expect(bad.stdout).toContain('1 invariant does not hold')
@@ -155,7 +150,7 @@ test('a damaged page is exit 7 with a sentence, nothing on stdout', async () => 
 test('whatever reads a damaged table says that the mirror is damaged, exit 7', async () => {
   using scratch = makeScratch()
   const path = copyOf(scratch)
-  change(path, 'PRAGMA wal_checkpoint(TRUNCATE)')
+  changeMirror(path, 'PRAGMA wal_checkpoint(TRUNCATE)')
   const whole = readFileSync(path)
   const { size, roots } = lend(new Database(path, { readonly: true }), (db) => ({
     size: db.pragma('page_size', { simple: true }) as number,
@@ -179,7 +174,7 @@ test('whatever reads a damaged table says that the mirror is damaged, exit 7', a
 test('verify without a mirror is exit 3, of another file exit 7, and --sample alone exit 2', async () => {
   using scratch = makeScratch()
   expect(await runInside(['verify'], { cwd: scratch.dir })).toMatchObject({ code: 3, stdout: '' })
-  change(scratch.path('other.sqlite'), 'CREATE TABLE t (x)')
+  changeMirror(scratch.path('other.sqlite'), 'CREATE TABLE t (x)')
   expect(await runInside(['verify', '--db', 'other.sqlite'], { cwd: scratch.dir })).toMatchObject({ code: 7 })
   expect(await runInside(['verify', '--sample', '5'], { cwd: scratch.dir })).toMatchObject({ code: 2 })
 })

@@ -1,9 +1,7 @@
 // Runs of the built command with a monitor beside it: a real HTTP server that writes down what it is told.
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { configSchema } from '../../src/config/schema.ts'
 import { MirrorError } from '../../src/errors.ts'
 import type { Log } from '../../src/log.ts'
@@ -11,52 +9,46 @@ import { ping, pingUrl } from '../../src/notify/healthcheck.ts'
 import { withNotice } from '../../src/notify/run-notice.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { runInside, startCli } from '../support/cli.ts'
+import { listening } from '../support/listening.ts'
 import { samplesOf } from '../support/prometheus.ts'
 import { makeScratch } from '../support/scratch.ts'
 
 let told: { path: string; rid: string | null; body: string }[] = []
 let status = 200
-const monitor = createServer(async (request, response) => {
-  let body = ''
-  for await (const chunk of request) body += chunk
-  const url = new URL(request.url ?? '', 'http://monitor')
-  told.push({ path: url.pathname, rid: url.searchParams.get('rid'), body })
-  response.writeHead(status).end('OK')
-})
 let url = ''
 beforeEach(async () => {
   told = []
   status = 200
-  await once(monitor.listen(0, '127.0.0.1'), 'listening')
-  url = `http://127.0.0.1:${(monitor.address() as AddressInfo).port}/secret-uuid`
-})
-afterEach(async () => {
-  monitor.closeAllConnections()
-  await new Promise((resolve) => monitor.close(resolve))
+  const monitor = createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request) body += chunk
+    const url = new URL(request.url ?? '', 'http://monitor')
+    told.push({ path: url.pathname, rid: url.searchParams.get('rid'), body })
+    response.writeHead(status).end('OK')
+  })
+  const listens = await listening(monitor)
+  url = `${listens.url}/secret-uuid`
+  return () => listens[Symbol.asyncDispose]()
 })
 
 async function syncWith(tasks: number, more: Record<string, string> = {}, key?: string) {
   using scratch = makeScratch()
-  const simulator = await startSimulator({ tasks, ...(key === undefined ? {} : { key }) })
-  try {
-    const env = {
-      TASK_MIRROR_BASE_URL: simulator.url,
-      TASK_MIRROR_NOTIFY_HEALTHCHECK_URL: url,
-      TASK_MIRROR_NOTIFY_METRICS_FILE: 'mirror.prom',
-      ...more,
-    }
-    const result = await runInside(['sync', '--json'], { cwd: scratch.dir, env })
-    const metrics = (() => {
-      try {
-        return samplesOf(readFileSync(scratch.path('mirror.prom'), 'utf8'))
-      } catch {
-        return null
-      }
-    })()
-    return { ...result, metrics }
-  } finally {
-    await simulator.close()
+  await using simulator = await startSimulator({ tasks, ...(key === undefined ? {} : { key }) })
+  const env = {
+    TASK_MIRROR_BASE_URL: simulator.url,
+    TASK_MIRROR_NOTIFY_HEALTHCHECK_URL: url,
+    TASK_MIRROR_NOTIFY_METRICS_FILE: 'mirror.prom',
+    ...more,
   }
+  const result = await runInside(['sync', '--json'], { cwd: scratch.dir, env })
+  const metrics = (() => {
+    try {
+      return samplesOf(readFileSync(scratch.path('mirror.prom'), 'utf8'))
+    } catch {
+      return null
+    }
+  })()
+  return { ...result, metrics }
 }
 
 test('a run tells the monitor that it starts and that it succeeded, under one run id', async () => {
@@ -123,17 +115,13 @@ test('a dry run tells nobody', async () => {
 
 test('a run that is stopped tells its exit code', async () => {
   using scratch = makeScratch()
-  const simulator = await startSimulator({ tasks: 5000, latencyMs: 300 })
-  try {
-    const env = { TASK_MIRROR_BASE_URL: simulator.url, TASK_MIRROR_NOTIFY_HEALTHCHECK_URL: url }
-    const running = startCli(['sync', '--json'], { cwd: scratch.dir, env })
-    await running.untilStderr(/Run begins/)
-    running.process.kill('SIGTERM')
-    expect((await running.ended).code).toBe(143)
-    expect(told.map(({ path }) => path)).toEqual(['/secret-uuid/start', '/secret-uuid/143'])
-  } finally {
-    await simulator.close()
-  }
+  await using simulator = await startSimulator({ tasks: 5000, latencyMs: 300 })
+  const env = { TASK_MIRROR_BASE_URL: simulator.url, TASK_MIRROR_NOTIFY_HEALTHCHECK_URL: url }
+  const running = startCli(['sync', '--json'], { cwd: scratch.dir, env })
+  await running.untilStderr(/Run begins/)
+  running.process.kill('SIGTERM')
+  expect((await running.ended).code).toBe(143)
+  expect(told.map(({ path }) => path)).toEqual(['/secret-uuid/start', '/secret-uuid/143'])
 })
 
 test.each([
@@ -153,30 +141,26 @@ test('of a long log the end is sent, whole characters only', async () => {
 
 test('an export has a check of its own: it cannot turn that of a failing sync green', async () => {
   using scratch = makeScratch()
-  const simulator = await startSimulator({ tasks: 30 })
-  try {
-    const env = {
-      TASK_MIRROR_BASE_URL: simulator.url,
-      TASK_MIRROR_NOTIFY_HEALTHCHECK_URL: `${url}/sync`,
-      TASK_MIRROR_NOTIFY_EXPORT_HEALTHCHECK_URL: `${url}/export`,
-      TASK_MIRROR_JSON: '1',
-    }
-    const run = (...args: string[]) => runInside(args, { cwd: scratch.dir, env })
-    await run('backfill', '--since', '1h')
-    const { code } = await run('export', '--out', 'tasks.ndjson', '--require-complete')
-    expect(code).toBe(3)
-    expect(told.map(({ path }) => path.replace('/secret-uuid', ''))).toEqual([
-      ...['/sync/start', '/sync/3'],
-      ...['/export/start', '/export/3'],
-    ])
-    expect(told[3]?.body).toContain('"command":"export"')
-    told = []
-    const onlySync = { ...env, TASK_MIRROR_NOTIFY_EXPORT_HEALTHCHECK_URL: '' }
-    await runInside(['export', '--out', 'tasks.ndjson'], { cwd: scratch.dir, env: onlySync })
-    expect(told).toEqual([])
-  } finally {
-    await simulator.close()
+  await using simulator = await startSimulator({ tasks: 30 })
+  const env = {
+    TASK_MIRROR_BASE_URL: simulator.url,
+    TASK_MIRROR_NOTIFY_HEALTHCHECK_URL: `${url}/sync`,
+    TASK_MIRROR_NOTIFY_EXPORT_HEALTHCHECK_URL: `${url}/export`,
+    TASK_MIRROR_JSON: '1',
   }
+  const run = (...args: string[]) => runInside(args, { cwd: scratch.dir, env })
+  await run('backfill', '--since', '1h')
+  const { code } = await run('export', '--out', 'tasks.ndjson', '--require-complete')
+  expect(code).toBe(3)
+  expect(told.map(({ path }) => path.replace('/secret-uuid', ''))).toEqual([
+    ...['/sync/start', '/sync/3'],
+    ...['/export/start', '/export/3'],
+  ])
+  expect(told[3]?.body).toContain('"command":"export"')
+  told = []
+  const onlySync = { ...env, TASK_MIRROR_NOTIFY_EXPORT_HEALTHCHECK_URL: '' }
+  await runInside(['export', '--out', 'tasks.ndjson'], { cwd: scratch.dir, env: onlySync })
+  expect(told).toEqual([])
 })
 
 test.each([

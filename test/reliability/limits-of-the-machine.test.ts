@@ -2,7 +2,6 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { exitCodeOf, fileLimitOr } from '../../src/errors.ts'
 import { diskUse } from '../../src/export/publish/disk-use.ts'
@@ -12,6 +11,7 @@ import { publications, recordSnapshot, type SnapshotRow } from '../../src/mirror
 import { LARGE_WAL_BYTES, walBytes } from '../../src/mirror/wal.ts'
 import { metricsText } from '../../src/notify/metrics.ts'
 import { makeMirror, ordinaryRows } from '../export/mirror.ts'
+import { changeMirror } from '../support/change-mirror.ts'
 import { CLI, runHere, runInside } from '../support/cli.ts'
 import { samplesOf } from '../support/prometheus.ts'
 import { makeScratch } from '../support/scratch.ts'
@@ -180,11 +180,12 @@ test('10,000 publications are remembered, and the last of each kind', async () =
   using scratch = makeScratch()
   const path = scratch.path('m.sqlite')
   openWriter(path, OPTIONS).close()
-  const db = new Database(path)
-  db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 10500)
+  changeMirror(
+    path,
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 10500)
     INSERT INTO snapshots (id, cut, path, format, files, rows, bytes, filters, published_at)
-    SELECT 's' || i, 0, CASE WHEN i = 2 THEN '/rare' ELSE '/often' END, 'ndjson', 1, 1, 1, '{}', i FROM n`)
-  db.close()
+    SELECT 's' || i, 0, CASE WHEN i = 2 THEN '/rare' ELSE '/often' END, 'ndjson', 1, 1, 1, '{}', i FROM n`,
+  )
   const row: SnapshotRow = {
     ...{ id: 'last', cut: 0, path: '/often', files: 1, rows: 1, bytes: 1, filters: {}, sinceSeq: null },
     ...{ publishedAt: 20_000, format: 'ndjson' },

@@ -2,10 +2,10 @@
 // answers for a service that hangs with pages of its own.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { makeStage } from '../acceptance/stage.ts'
+import { freePort } from '../support/listening.ts'
 import { makeScratch, type Scratch } from '../support/scratch.ts'
 import { expectExactLines } from './crash.ts'
 
@@ -56,15 +56,6 @@ async function startNginx(target: string, rules: string, outside = ''): Promise<
       scratch[Symbol.dispose]()
     },
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
 }
 
 describe.skipIf(missing !== null)(`behind nginx (${missing ?? 'a real one'})`, () => {

@@ -4,12 +4,12 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { COMMANDS } from '../../src/commands/index.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { CLI, HANGS_MS, runHere } from '../support/cli.ts'
+import { listening } from '../support/listening.ts'
 import { makeScratch, type Scratch } from '../support/scratch.ts'
 import { SOAK } from '../support/soak.ts'
 
@@ -141,10 +141,10 @@ test.concurrent.for(PLACES)(
       if (formsIn(`${request.headers['x-secret']} ${request.url}`).length > 0) received += 1
       if (answering !== null) return answering(request, response)
       void forward(simulator.url, request, response)
-    }).listen(0, '127.0.0.1')
-    await once(server, 'listening')
+    })
+    await using service = await listening(server)
     const env = {
-      TASK_MIRROR_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      TASK_MIRROR_BASE_URL: service.url,
       TASK_MIRROR_LOG_LEVEL: 'debug',
       TASK_MIRROR_API_KEY: KEY,
       TASK_MIRROR_NOTIFY_METRICS_FILE: 'figures.prom',
@@ -170,33 +170,28 @@ test.concurrent.for(PLACES)(
       output += `\n${line.join(' ')}\n${stdout}${stderr}`
     }
 
-    try {
-      // First an ordinary service, so that there is something to leak into; then the others.
-      for (const [command, some] of Object.entries(LINES)) {
-        // Where the key stands in a request concerns the commands that send one. What a process shows is seen of those that
-        // start others, or stay up; the demo and the help of a shell know of no account.
-        if (SOAK) for (const line of some) await run(line)
-        else if (auth.placement === 'header' && PROCESSES.includes(command)) await run(some[0]!)
-        else if (auth.placement === 'header' ? !KNOWS_NOTHING.includes(command) : TALKING.includes(command))
-          await runInside(some[0]!)
-      }
-      expect(received).toBeGreaterThan(10)
-      for (const [name, service] of SERVICES) {
-        answering = service
-        // A probe of a failing service asks for long.
-        if (SOAK) for (const line of TALKING.flatMap((command) => LINES[command]!)) await run(line)
-        else await runInside(['sync'])
-        expect({ name, found: formsIn(output) }).toEqual({ name, found: [] })
-      }
-      answering = null
-      await runInside(['sync', '--now'])
-      await runInside(['report', '--out', scratch.path('last.html')])
-      await runInside(['export', '--out', scratch.path('last.ndjson'), '--no-redact'])
-      for (const command of ['status', 'rejected']) await runInside([command])
-    } finally {
-      server.closeAllConnections()
-      server.close()
+    // First an ordinary service, so that there is something to leak into; then the others.
+    for (const [command, some] of Object.entries(LINES)) {
+      // Where the key stands in a request concerns the commands that send one. What a process shows is seen of those that
+      // start others, or stay up; the demo and the help of a shell know of no account.
+      if (SOAK) for (const line of some) await run(line)
+      else if (auth.placement === 'header' && PROCESSES.includes(command)) await run(some[0]!)
+      else if (auth.placement === 'header' ? !KNOWS_NOTHING.includes(command) : TALKING.includes(command))
+        await runInside(some[0]!)
     }
+    expect(received).toBeGreaterThan(10)
+    for (const [name, service] of SERVICES) {
+      answering = service
+      // A probe of a failing service asks for long.
+      if (SOAK) for (const line of TALKING.flatMap((command) => LINES[command]!)) await run(line)
+      else await runInside(['sync'])
+      expect({ name, found: formsIn(output) }).toEqual({ name, found: [] })
+    }
+    answering = null
+    await runInside(['sync', '--now'])
+    await runInside(['report', '--out', scratch.path('last.html')])
+    await runInside(['export', '--out', scratch.path('last.ndjson'), '--no-redact'])
+    for (const command of ['status', 'rejected']) await runInside([command])
 
     expect({ output: formsIn(output), cmdlines: formsIn([...args].join('\n')) }).toEqual({ output: [], cmdlines: [] })
     expect(args.size).toBeGreaterThanOrEqual(lines.size)

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { boundConnections } from '../../src/schedule/connections.ts'
+import { listening } from '../support/listening.ts'
 
 test('beyond 256 connections the oldest go, and none that comes is refused', async () => {
   const server = createServer()
@@ -11,15 +12,10 @@ test('beyond 256 connections the oldest go, and none that comes is refused', asy
     (stream) => stream.end('here'),
     () => false,
   )
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
+  await using listens = await listening(server)
   const sockets: Socket[] = []
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
   for (let n = 0; n < 300; n += 1) {
-    sockets.push(connect(port, '127.0.0.1'))
+    sockets.push(connect(listens.port, '127.0.0.1'))
     sockets[n]!.on('error', () => undefined)
     await once(sockets[n]!, 'connect')
   }
@@ -49,12 +45,8 @@ test.each([
     setTimeout(() => stream.end('answer'), 100)
   }
   boundConnections(server, take, () => false)
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
-  onTestFinished(() => {
-    socket.destroy()
-    server.close()
-  })
+  await using listens = await listening(server)
+  const socket = connect(listens.port, '127.0.0.1')
   let answer = ''
   socket.on('data', (chunk) => {
     answer += chunk
@@ -88,15 +80,9 @@ test.each([
     return clock
   }
   boundConnections(server, take, (head) => head.startsWith('GET /urgent'), now)
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const sockets: Socket[] = []
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
+  await using listens = await listening(server)
   const ask = (path: string) => {
-    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
-    sockets.push(socket.on('error', () => undefined))
+    const socket = connect(listens.port, '127.0.0.1').on('error', () => undefined)
     socket.write(`GET ${path} HTTP/1.1\r\n\r\n`)
     return once(socket, 'data')
   }

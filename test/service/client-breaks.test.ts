@@ -1,8 +1,7 @@
 // Answers that break: connections that never come about, end early, stall, pour or inflate. Every row is a real socket.
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -18,6 +17,7 @@ import {
 } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { decodePage, KEY, makeClient, page, skippingClock } from '../support/client.ts'
+import { freePort, listening } from '../support/listening.ts'
 import {
   answer,
   type Behaviour,
@@ -273,11 +273,7 @@ describe('content codings', () => {
 
 describe('connections that never come about', () => {
   test('a refused connection is retried, then the service is unreachable', async () => {
-    const server = createServer().listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const { port } = server.address() as AddressInfo
-    server.close()
-    await once(server, 'close')
+    const port = await freePort()
     await using client = makeClient(`http://127.0.0.1:${port}`)
     await expect(client.list(WINDOW, decodePage)).rejects.toMatchObject({
       code: 'service-unreachable',
@@ -294,29 +290,22 @@ describe('connections that never come about', () => {
   })
 
   test('a TLS handshake that gets no answer ends at the connect time-out', async () => {
-    const sockets: Socket[] = []
-    const server = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const { port } = server.address() as AddressInfo
-    await using client = makeClient(`https://127.0.0.1:${port}`, { connectTimeoutMs: 100, maxRetries: 1 })
+    await using server = await listening(createServer())
+    await using client = makeClient(`https://127.0.0.1:${server.port}`, { connectTimeoutMs: 100, maxRetries: 1 })
     await expect(client.list(WINDOW, decodePage)).rejects.toMatchObject({
       code: 'service-unreachable',
       facts: { errorCode: 'UND_ERR_CONNECT_TIMEOUT', attempts: 2 },
     })
-    for (const socket of sockets) socket.destroy()
-    server.close()
   })
 
   test('a plain server behind an https address is unreachable', async () => {
-    const server = createServer((socket) => void socket.on('error', () => {}).end('HTTP/1.1 400 Bad Request\r\n\r\n'))
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    const { port } = server.address() as AddressInfo
-    await using client = makeClient(`https://127.0.0.1:${port}`, { maxRetries: 0 })
+    const refuses = (socket: Socket) => void socket.on('error', () => {}).end('HTTP/1.1 400 Bad Request\r\n\r\n')
+    await using server = await listening(createServer(refuses))
+    await using client = makeClient(`https://127.0.0.1:${server.port}`, { maxRetries: 0 })
     await expect(client.list(WINDOW, decodePage)).rejects.toMatchObject({
       code: 'service-unreachable',
       message: expect.stringMatching(/: the port does not speak TLS: is it an http service\?$/),
     })
-    server.close()
   })
 
   test.each(['1', '0'])(

@@ -1,11 +1,12 @@
 // Waiting and stopping: Retry-After, back-off and concurrency over a real server, abort and close with work under way.
 import { once } from 'node:events'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { MirrorError } from '../../src/errors.ts'
 import type { ClientOptions } from '../../src/service/client.ts'
 import { decodePage, makeClient, type Page, page, skippingClock, stoppedClock } from '../support/client.ts'
+import { listening } from '../support/listening.ts'
 import { type Behaviour, rawServer, says, saysJson, silent } from '../support/raw-server.ts'
 
 const WINDOW = { skip: 0, take: 10 }
@@ -285,9 +286,8 @@ test('close rejects what is under way and leaves no connection open', async () =
 test('close ends connections that are still being made', async () => {
   // A TLS handshake that is never answered is a connection that never comes about.
   const server = createServer()
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
-  const client = makeClient(`https://127.0.0.1:${port}`)
+  await using listens = await listening(server)
+  const client = makeClient(`https://127.0.0.1:${listens.port}`)
   const rejected = expect(client.list(WINDOW, decodePage)).rejects.toMatchObject({ code: 'interrupted' })
   const [socket] = (await once(server, 'connection')) as [Socket]
   socket.on('error', () => {})
@@ -295,5 +295,4 @@ test('close ends connections that are still being made', async () => {
   await client.close()
   await rejected
   await closed
-  server.close()
 })

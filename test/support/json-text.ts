@@ -27,6 +27,16 @@ export const stringText: fc.Arbitrary<string> = fc.oneof(
   ),
 )
 
+/** Whether it is JSON, as the parser says. */
+export function parses(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
 function escaped(value: string): string {
   return `"${value.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)}"`
 }

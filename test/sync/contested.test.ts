@@ -2,6 +2,7 @@
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { prepareWindow } from '../../src/sync/writer/prepare.ts'
+import { changeMirror } from '../support/change-mirror.ts'
 import { makeScratch } from '../support/scratch.ts'
 import { openRun } from '../support/session.ts'
 
@@ -21,9 +22,7 @@ function after(steps: Step[], asksDetails = true) {
   for (const step of steps) {
     now += HOUR
     if (step.by === 'sql') {
-      const db = new Database(path)
-      db.exec(step.text)
-      db.close()
+      changeMirror(path, step.text)
       continue
     }
     const session = openRun(path, now, { asksDetails })

@@ -8,6 +8,7 @@ import { explain } from '../../src/mirror/explain.ts'
 import { verifyMirror } from '../../src/mirror/maintenance/verify.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { runSync } from '../../src/sync/run.ts'
+import { changeMirror } from '../support/change-mirror.ts'
 import { makeRunContext } from '../support/run-context.ts'
 import { makeScratch } from '../support/scratch.ts'
 
@@ -162,9 +163,10 @@ test('a run whose end cannot be written down has failed', async () => {
   // Once the mirror has been opened: it would be refused with somebody else's trigger on it.
   const off = simulator.onBeforeRequest(() => {
     off()
-    const meddler = new Database(path)
-    meddler.exec(`CREATE TRIGGER stops BEFORE UPDATE OF finished_at ON runs BEGIN SELECT raise(ABORT, 'no end'); END`)
-    meddler.close()
+    changeMirror(
+      path,
+      `CREATE TRIGGER stops BEFORE UPDATE OF finished_at ON runs BEGIN SELECT raise(ABORT, 'no end'); END`,
+    )
   })
   const { exitCode, error, summary } = await sync()
   expect({ exitCode, outcome: summary.outcome }).toEqual({ exitCode: 1, outcome: 'failed' })

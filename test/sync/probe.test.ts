@@ -1,6 +1,6 @@
 // `probe` against the simulator over HTTP, with every misbehaviour it has: honest answers within 60 requests.
 import { expect, test } from 'vitest'
-import { openReader } from '../../src/mirror/open.ts'
+import { openReader, withReader } from '../../src/mirror/open.ts'
 import { readStatus } from '../../src/mirror/shown/status.ts'
 import { readFacts } from '../../src/mirror/tables/facts.ts'
 import type { SimulatorOptions } from '../../src/simulator/options.ts'
@@ -17,14 +17,7 @@ const TASKS = SOAK ? 2500 : 1300
 
 type Values = Partial<Record<keyof ProbeResult['answers'], unknown>>
 
-function factsOf(path: string) {
-  const db = openReader(path)
-  try {
-    return readFacts(db)
-  } finally {
-    db.close()
-  }
-}
+const factsOf = (path: string) => withReader(path, (db) => readFacts(db))
 
 const HONEST: Values = {
   listNeedsKey: false,

@@ -1,6 +1,6 @@
 // `get --refresh` against the simulator over HTTP.
 import { expect, test } from 'vitest'
-import { openReader } from '../../src/mirror/open.ts'
+import { withReader } from '../../src/mirror/open.ts'
 import { readTask } from '../../src/mirror/tables/tasks.ts'
 import { NOT_FOUND } from '../../src/simulator/options.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
@@ -64,7 +64,5 @@ test('a failing service is exit 4, and another account is refused before its tas
   await using again = await startSimulator({ tasks: 5, seed: 2, port: simulator.port, key: 'other' })
   const id = again.account.idAt(0)
   await expect(refreshTask(foreign, id)).rejects.toMatchObject({ code: 'other-account' })
-  const db = openReader(path)
-  expect(readTask(db, id)).toBeNull()
-  db.close()
+  expect(withReader(path, (db) => readTask(db, id))).toBeNull()
 })

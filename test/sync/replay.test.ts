@@ -1,6 +1,6 @@
 // `rejected --replay` against the simulator over HTTP, on real mirrors.
 import { expect, test } from 'vitest'
-import { openReader, openWriter } from '../../src/mirror/open.ts'
+import { openWriter, withReader } from '../../src/mirror/open.ts'
 import { readStatus } from '../../src/mirror/shown/status.ts'
 import { readSetAside, type SetAside, setAsideTable } from '../../src/mirror/tables/set-aside.ts'
 import { readTask } from '../../src/mirror/tables/tasks.ts'
@@ -18,15 +18,6 @@ function setAside(path: string, seenAt: number, ...items: Partial<SetAside>[]): 
   db.close()
 }
 
-function reading<T>(path: string, work: (db: ReturnType<typeof openReader>) => T): T {
-  const db = openReader(path)
-  try {
-    return work(db)
-  } finally {
-    db.close()
-  }
-}
-
 test('a text that can be read now is taken in as it was sent, and what cannot stays set aside', async () => {
   using scratch = makeScratch()
   const path = scratch.path('m.sqlite')
@@ -40,11 +31,11 @@ test('a text that can be read now is taken in as it was sent, and what cannot st
   const result = await replaySetAside(context)
   expect(result).toEqual({ schemaVersion: 1, tried: 3, taken: 1, settled: 0, left: 2 })
   expect(simulator.requests).toBe(requests)
-  expect(reading(path, (db) => readTask(db, 'late')?.row.extra)).toBe('{"data":{},"result":{},"n":1.0}')
+  expect(withReader(path, (db) => readTask(db, 'late')?.row.extra)).toBe('{"data":{},"result":{},"n":1.0}')
   expect(
-    reading(path, (db) => readSetAside(db, { limit: 9, withRaw: false }).items.map(({ reason }) => reason)),
+    withReader(path, (db) => readSetAside(db, { limit: 9, withRaw: false }).items.map(({ reason }) => reason)),
   ).toEqual(['not-an-object', 'no-id'])
-  expect(reading(path, (db) => readStatus(db).runs[0])).toMatchObject({
+  expect(withReader(path, (db) => readStatus(db).runs[0])).toMatchObject({
     command: 'rejected',
     outcome: 'partial',
     exitCode: 3,
@@ -64,7 +55,7 @@ test('an item with a task id is asked for by id, and the answer wins over the ol
   setAside(path, Date.now() + 60_000, { taskId: id, raw: isNow }, { taskId: 'nobody', raw: '[' })
 
   expect(await replaySetAside(context)).toMatchObject({ tried: 2, taken: 1, left: 1 })
-  const { extra, data_url, ...row } = reading(path, (db) => readTask(db, id))!.row
+  const { extra, data_url, ...row } = withReader(path, (db) => readTask(db, id))!.row
   expect(JSON.parse(simulator.account.get(id)!)).toMatchObject({ id, data: { url: data_url } })
   expect(row.result_body).toBe(JSON.stringify(JSON.parse(simulator.account.get(id)!).result.body))
   expect(simulator.account.get(id)).not.toBe(isNow)
@@ -87,8 +78,12 @@ test('ids that were given to other tasks stay set aside, however many, and what 
   setAside(path, Date.now(), { taskId: late, raw: '[' })
 
   expect(await replaySetAside(context)).toMatchObject({ tried: 21, taken: 1, left: 20 })
-  expect(reading(path, (db) => readTask(db, late))).not.toBeNull()
-  expect(reading(path, (db) => readStatus(db).runs[0])).toMatchObject({ command: 'rejected', exitCode: 3, inserted: 1 })
+  expect(withReader(path, (db) => readTask(db, late))).not.toBeNull()
+  expect(withReader(path, (db) => readStatus(db).runs[0])).toMatchObject({
+    command: 'rejected',
+    exitCode: 3,
+    inserted: 1,
+  })
 })
 
 test('another account with the same ids is refused, and nothing is taken in', async () => {
@@ -100,10 +95,10 @@ test('another account with the same ids is refused, and nothing is taken in', as
   await simulator.close()
   await using other = await startSimulator({ tasks: 61, openFraction: 0, seed: 99, idSeed: 7, port })
   const ids = Array.from({ length: 61 }, (_, at) => other.account.idAt(at))
-  const late = ids.find((id) => reading(path, (db) => readTask(db, id)) === null)!
+  const late = ids.find((id) => withReader(path, (db) => readTask(db, id)) === null)!
   setAside(path, Date.now(), { taskId: late, raw: '[' })
   await expect(replaySetAside(makeRunContext(other.url, path))).rejects.toMatchObject({ code: 'other-account' })
-  expect(reading(path, (db) => readTask(db, late))).toBeNull()
+  expect(withReader(path, (db) => readTask(db, late))).toBeNull()
 })
 
 test('where the service answers no look-ups, no more than a few are asked for, and all stay set aside', async () => {
@@ -137,8 +132,8 @@ test('an old text neither replaces newer content nor takes a tombstone back', as
   )
 
   expect(await replaySetAside(context)).toMatchObject({ tried: 2, taken: 2, left: 0 })
-  expect(reading(path, (db) => readTask(db, gone)?.deletedAt)).not.toBeNull()
-  expect(reading(path, (db) => readTask(db, kept)?.row.extra)).toBeNull()
+  expect(withReader(path, (db) => readTask(db, gone)?.deletedAt)).not.toBeNull()
+  expect(withReader(path, (db) => readTask(db, kept)?.row.extra)).toBeNull()
 })
 
 test('an unreadable place is settled by a later complete full walk that does not meet it, also one of an earlier version', async () => {
@@ -155,15 +150,15 @@ test('an unreadable place is settled by a later complete full walk that does not
 
   simulator.options.poison.length = 0
   await runSync(context, { command: 'sync', full: true })
-  expect(reading(path, (db) => readStatus(db).tasks)).toMatchObject({ live: 40, setAside: 0 })
+  expect(withReader(path, (db) => readStatus(db).tasks)).toMatchObject({ live: 40, setAside: 0 })
   setAside(path, 1000, { reason: 'unreadable' })
   expect(await replaySetAside(context)).toEqual({ schemaVersion: 1, tried: 1, taken: 0, settled: 1, left: 0 })
-  expect(reading(path, (db) => readStatus(db).tasks)).toMatchObject({ live: 40, setAside: 0 })
+  expect(withReader(path, (db) => readStatus(db).tasks)).toMatchObject({ live: 40, setAside: 0 })
 })
 
 test('there is nothing to replay without a mirror, and none is made', async () => {
   using scratch = makeScratch()
   const context = makeRunContext('http://127.0.0.1:9', scratch.path('m.sqlite'))
   await expect(replaySetAside(context)).rejects.toMatchObject({ code: 'mirror-missing' })
-  expect(() => reading(scratch.path('m.sqlite'), () => 0)).toThrow(/no mirror/)
+  expect(() => withReader(scratch.path('m.sqlite'), () => 0)).toThrow(/no mirror/)
 })

@@ -1,6 +1,4 @@
 // What was set aside and comes whole later: `rejected` lists what is still missing, and nothing else.
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { openReader } from '../../src/mirror/open.ts'
 import { readStatus } from '../../src/mirror/shown/status.ts'
@@ -10,6 +8,7 @@ import { runSync } from '../../src/sync/run.ts'
 import { plainTasks } from '../support/plain-tasks.ts'
 import { makeRunContext } from '../support/run-context.ts'
 import { makeScratch } from '../support/scratch.ts'
+import { serveTexts } from '../support/text-service.ts'
 
 const TASKS = plainTasks(40)
 const whole = (index: number) => JSON.stringify(TASKS[index])
@@ -23,32 +22,17 @@ async function startService() {
   const end = { index: Number.POSITIVE_INFINITY }
   const list = new Map<number, string>()
   const details = new Map<string, string>()
-  const server = createServer((request, response) => {
-    const parts: Buffer[] = []
-    request.on('data', (part) => parts.push(part))
-    request.on('end', () => {
-      const says = (body: string) => {
-        const code = body === '' ? 500 : 200
-        response.statusCode = code
-        response.setHeader('content-type', 'application/json')
-        response.end(`{"statusCode":${code},"message":"","body":{${body}}}`)
-      }
-      if (request.method === 'GET') {
-        const index = TASKS.findIndex(({ id }) => request.url?.endsWith(id))
-        const id = TASKS[index]?.id ?? ''
-        return says(`"item":${details.get(id) ?? (index === -1 ? 'null' : whole(index))}`)
-      }
-      const { skip, take } = JSON.parse(Buffer.concat(parts).toString())
+  const service = await serveTexts({
+    list(skip, take) {
       const items = TASKS.map((_, index) => list.get(index) ?? whole(index)).slice(skip, skip + take)
-      says(items.includes('') || skip + take > end.index ? '' : `"items":[${items}]`)
-    })
+      return items.includes('') || skip + take > end.index ? null : items
+    },
+    detail(id) {
+      const index = TASKS.findIndex((task) => task.id === id)
+      return details.get(id) ?? (index === -1 ? undefined : whole(index))
+    },
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return {
-    ...{ url, list, details, end },
-    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => void server.close(() => resolve())),
-  }
+  return Object.assign(service, { list, details, end })
 }
 
 /** What `rejected` lists, and that `status` counts the same. */

@@ -1,6 +1,6 @@
 // A cache that shows nothing but the Date of the answer it gives again: seen by the run after, whatever its clock says.
 import { expect, test } from 'vitest'
-import { openReader } from '../../src/mirror/open.ts'
+import { withReader } from '../../src/mirror/open.ts'
 import { readStatus } from '../../src/mirror/shown/status.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { runSync } from '../../src/sync/run.ts'
@@ -19,12 +19,7 @@ test('the same Date in a later run dates what is fresh back to the run before', 
   await using plain = await startSimulator({ tasks: 300, openFraction: 0, now })
   const sync = (url: string, rebind = false) =>
     runSync(makeRunContext(url, path, { now, sync: { fullEveryMs: 100 * HOUR } }), { command: 'sync', rebind })
-  const freshFor = () => {
-    const db = openReader(path)
-    const { freshAt } = readStatus(db)
-    db.close()
-    return now() - (freshAt as number)
-  }
+  const freshFor = () => now() - (withReader(path, readStatus).freshAt as number)
   expect((await sync(plain.url)).exitCode).toBe(0)
   const { account } = plain
   await using cached = await startSimulator({ account, cacheMs: 10 * HOUR, cacheSigns: 'date', cacheHeeds: false })

@@ -1,6 +1,6 @@
 // Whether timeframe reads as a moment, by what windows show; and what the views tell of lateness then.
 import { expect, test } from 'vitest'
-import { openReader } from '../../src/mirror/open.ts'
+import { withReader } from '../../src/mirror/open.ts'
 import { readStatus } from '../../src/mirror/shown/status.ts'
 import { readFacts, writeFacts } from '../../src/mirror/tables/facts.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
@@ -70,13 +70,11 @@ test('what probe finds is stored, and the views tell lateness by it: every open 
   })
   const path = scratch.path('m.sqlite')
   await runSync(makeRunContext(simulator.url, path), { command: 'sync' })
-  const read = (sql: string) => {
-    const db = openReader(path)
-    const rows = db.prepare(sql).all()
-    const facts = readFacts(db)
-    db.close()
-    return { rows: rows as Record<string, number | string | null>[], facts }
-  }
+  const read = (sql: string) =>
+    withReader(path, (db) => ({
+      rows: db.prepare(sql).all() as Record<string, number | string | null>[],
+      facts: readFacts(db),
+    }))
   expect(read('SELECT * FROM late_tasks').rows).toEqual([])
   expect(read('SELECT DISTINCT timeframe_at, late_ms FROM task_overview').rows).toEqual([
     { timeframe_at: null, late_ms: null },

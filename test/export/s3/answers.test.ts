@@ -1,12 +1,12 @@
 // Storages whose answers have no end, come a byte at a time, or name what was not asked for.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { exportSnapshot } from '../../../src/export/export.ts'
 import { bounded, boundedObject } from '../../../src/export/publish/s3/answers.ts'
 import { S3Store } from '../../../src/export/publish/s3/store.ts'
+import { listening } from '../../support/listening.ts'
 import { makeMirror, ordinaryRows } from '../mirror.ts'
 
 const SNAPSHOT = '20260101T000000000Z-1-abcdef'
@@ -24,16 +24,13 @@ async function startHostile(answer: (asked: URL, method: string, response: Serve
     else if (method === 'GET' && url.pathname === '/lake/') response.end(list('', false))
     else response.writeHead(404).end('<Error><Code>NoSuchKey</Code></Error>')
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(async () => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  })
+  const storage = await listening(server)
+  onTestFinished(() => storage[Symbol.asyncDispose]())
   const env = {
     AWS_ACCESS_KEY_ID: 'A',
     AWS_SECRET_ACCESS_KEY: 'S',
     AWS_REGION: 'us-east-1',
-    AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    AWS_ENDPOINT_URL_S3: storage.url,
   }
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value)
   onTestFinished(() => void vi.unstubAllEnvs())

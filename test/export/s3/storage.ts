@@ -1,9 +1,9 @@
 // An object store on this machine behind a proxy that can be told to fail: s3rver, or moto's server where MOTO_URL names one
 // (`npm run test:s3`). What the proxy does not fail goes to the store as it came.
-import { createServer, type IncomingMessage, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type IncomingMessage } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { onTestFinished, vi } from 'vitest'
+import { listening } from '../../support/listening.ts'
 import { type Answer, type Backend, failure } from './backend.ts'
 import { motoBackend } from './moto-backend.ts'
 import { s3rverBackend } from './s3rver-backend.ts'
@@ -70,19 +70,14 @@ export async function startStorage(atEnd: (stop: () => Promise<void>) => void = 
     return fault === 'lost' ? null : { ...result, isCut: fault === 'cut' }
   }
 
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
-  storage.env = { ...KEYS, AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` }
+  const listens = await listening(proxy)
+  storage.env = { ...KEYS, AWS_ENDPOINT_URL_S3: listens.url }
   for (const [name, value] of Object.entries(storage.env)) vi.stubEnv(name, value)
   atEnd(async () => {
     vi.unstubAllEnvs()
     await Promise.all(answering)
-    await stop(proxy)
+    await listens[Symbol.asyncDispose]()
     await backend.stop()
   })
   return storage
-}
-
-function stop(server: Server): Promise<void> {
-  server.closeAllConnections()
-  return new Promise((resolve) => server.close(() => resolve()))
 }
