@@ -453,30 +453,6 @@ const probe: Chapter = {
 /** In the order of the commands. */
 export const JSON_CHAPTERS: readonly Chapter[] = [
   run,
-  exporting,
-  {
-    title: 'copy',
-    fields: fields<CopyResult>({
-      ...VERSION,
-      path: 'string: absolute path of the copy',
-      bytes: 'number (bytes): its size',
-      tasks: 'number: rows of `tasks` in it, tombstones included',
-      cut: 'number: highest `change_seq` in it',
-      durationMs: 'number (ms): how long it took',
-    }),
-  },
-  {
-    title: 'restore',
-    fields: fields<Versioned<Restored>>({
-      ...VERSION,
-      path: 'string: the mirror, links followed',
-      from: 'string: the backup, as it was named',
-      tasks: 'number: rows of `tasks`, tombstones included',
-      cut: 'number: highest `change_seq`',
-      bytes: 'number (bytes): size of the mirror',
-      movedTo: 'string or null: where the old mirror is now; null: there was none',
-    }),
-  },
   {
     title: 'schedule',
     about: 'Printed once, when everything runs. What follows is told by the log, `/healthz` and `/metrics`.',
@@ -504,16 +480,6 @@ export const JSON_CHAPTERS: readonly Chapter[] = [
       '*': 'any: the other fields of the task, as in [service.md](service.md)',
     },
   },
-  {
-    title: 'prune',
-    fields: fields<Versioned<{ deletedBefore: number; dryRun: boolean } & PruneResult>>({
-      ...VERSION,
-      deletedBefore: 'number (epoch ms): tombstones that were made before are meant',
-      dryRun: 'boolean: whether it was only counted',
-      rows: 'number: tombstones that lost their payload, or would',
-      bytes: 'number (bytes): the payloads as text',
-    }),
-  },
   status,
   {
     title: 'doctor',
@@ -540,6 +506,40 @@ export const JSON_CHAPTERS: readonly Chapter[] = [
       durationMs: 'number (ms): how long reading the figures took',
     }),
   },
+  exporting,
+  {
+    title: 'copy',
+    fields: fields<CopyResult>({
+      ...VERSION,
+      path: 'string: absolute path of the copy',
+      bytes: 'number (bytes): its size',
+      tasks: 'number: rows of `tasks` in it, tombstones included',
+      cut: 'number: highest `change_seq` in it',
+      durationMs: 'number (ms): how long it took',
+    }),
+  },
+  {
+    title: 'restore',
+    fields: fields<Versioned<Restored>>({
+      ...VERSION,
+      path: 'string: the mirror, links followed',
+      from: 'string: the backup, as it was named',
+      tasks: 'number: rows of `tasks`, tombstones included',
+      cut: 'number: highest `change_seq`',
+      bytes: 'number (bytes): size of the mirror',
+      movedTo: 'string or null: where the old mirror is now; null: there was none',
+    }),
+  },
+  {
+    title: 'prune',
+    fields: fields<Versioned<{ deletedBefore: number; dryRun: boolean } & PruneResult>>({
+      ...VERSION,
+      deletedBefore: 'number (epoch ms): tombstones that were made before are meant',
+      dryRun: 'boolean: whether it was only counted',
+      rows: 'number: tombstones that lost their payload, or would',
+      bytes: 'number (bytes): the payloads as text',
+    }),
+  },
   {
     title: 'datasette-config',
     fields: fields<Versioned<{ database: string; yaml: string }>>({
@@ -548,16 +548,14 @@ export const JSON_CHAPTERS: readonly Chapter[] = [
       yaml: 'string: the text of the file',
     }),
   },
-  probe,
   {
-    title: 'config show',
-    fields: fields<Versioned<{ keys: ReturnType<typeof shownKeys> }>>({
+    title: 'demo',
+    fields: fields<Awaited<ReturnType<typeof runDemo>>>({
       ...VERSION,
-      keys: 'array of object: every key of [configuration.md](configuration.md), and `API key`',
-      'keys[].key': 'string: its name',
-      'keys[].value': 'any: its value, secrets masked',
-      'keys[].origin':
-        'string: `default`, or the flag, variable or file that it comes from; of the API key also `not set`',
+      exitCode: 'number: the exit code of the demo',
+      equal: 'boolean: whether the mirror held every task of the account and no other at the end, digit for digit',
+      tasks: 'number: tasks of the account at the end',
+      files: 'array of string: the files that were made',
     }),
   },
   {
@@ -570,14 +568,16 @@ export const JSON_CHAPTERS: readonly Chapter[] = [
       tasks: 'number: tasks in the list at the start',
     }),
   },
+  probe,
   {
-    title: 'demo',
-    fields: fields<Awaited<ReturnType<typeof runDemo>>>({
+    title: 'config show',
+    fields: fields<Versioned<{ keys: ReturnType<typeof shownKeys> }>>({
       ...VERSION,
-      exitCode: 'number: the exit code of the demo',
-      equal: 'boolean: whether the mirror held every task of the account and no other at the end, digit for digit',
-      tasks: 'number: tasks of the account at the end',
-      files: 'array of string: the files that were made',
+      keys: 'array of object: every key of [configuration.md](configuration.md), and `API key`',
+      'keys[].key': 'string: its name',
+      'keys[].value': 'any: its value, secrets masked',
+      'keys[].origin':
+        'string: `default`, or the flag, variable or file that it comes from; of the API key also `not set`',
     }),
   },
   {

@@ -1,6 +1,6 @@
 // The command line without the process: passes commands to commander, turns every error into exit code and message.
 import { Command, CommanderError, Option } from 'commander'
-import { COMMANDS } from './commands/index.ts'
+import { COMMAND_GROUPS, COMMANDS } from './commands/index.ts'
 import type { AnyCommand, CommandContext, CommandGroup, Flag } from './commands/shared/command.ts'
 import { type CommandStreams, createContext, MACHINE_CLOCKS } from './context.ts'
 import { EXIT, exitCodeOf, isCode, isMirrorError, isStop, MirrorError, stopCodeOf } from './errors.ts'
@@ -21,7 +21,10 @@ interface Invocation {
 }
 
 const KEY_PLACES = 'The API key comes from TASK_MIRROR_API_KEY or TASK_MIRROR_API_KEY_FILE, never from a flag.'
-const ENVIRONMENT = ['Every flag has an environment twin: --base-url is TASK_MIRROR_BASE_URL.', KEY_PLACES]
+const ENVIRONMENT = [
+  'Every flag can be set by an environment variable: --base-url by TASK_MIRROR_BASE_URL.',
+  KEY_PLACES,
+]
 const FIRST_EXAMPLES = [
   'task-mirror demo',
   'task-mirror sync --base-url https://tasks.example.com',
@@ -99,12 +102,14 @@ async function buildProgram(argv: readonly string[], streams: CommandStreams, in
     )
     .version(toolVersion(), '--version', 'print the version')
     .helpOption('-h, --help', 'print help')
-    .helpCommand('help [command]', 'print help for a command')
     .addHelpText('after', ({ error }) => paragraph(ENVIRONMENT, width(error)))
     .addHelpText('after', ({ error }) => examples(FIRST_EXAMPLES, width(error)))
   for (const flag of SHARED_FLAGS) program.addOption(new Option(flag.flags, flag.description))
-  for (const entry of COMMANDS) await addEntry(program, entry, { argv, invoke, width })
-  return program
+  for (const [heading, entries] of Object.entries(COMMAND_GROUPS)) {
+    program.commandsGroup(heading)
+    for (const entry of entries) await addEntry(program, entry, { argv, invoke, width })
+  }
+  return program.helpCommand('help [command]', 'print help for a command')
 }
 
 interface Adding {

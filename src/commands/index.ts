@@ -1,4 +1,4 @@
-// All commands, in the order of the help text.
+// All commands, in the order of the help text and of docs/commands.md.
 import { backfill } from './backfill.ts'
 import { completionOf } from './completion.ts'
 import { config } from './config-show.ts'
@@ -20,24 +20,12 @@ import { status } from './status.ts'
 import { sync } from './sync.ts'
 import { verify } from './verify.ts'
 
-export const COMMANDS: readonly (AnyCommand | CommandGroup)[] = [
-  sync,
-  backfill,
-  exporting,
-  copy,
-  restore,
-  schedule,
-  get,
-  prune,
-  status,
-  doctor,
-  verify,
-  rejected,
-  report,
-  datasetteConfig,
-  probe,
-  config,
-  simulate,
-  demo,
-  completionOf(() => COMMANDS),
-]
+/** Under the headings of the help text. */
+export const COMMAND_GROUPS: Readonly<Record<string, readonly (AnyCommand | CommandGroup)[]>> = {
+  'Keep a mirror:': [sync, backfill, schedule, get],
+  'See how it is:': [status, doctor, verify, rejected, report],
+  'Publish and back up:': [exporting, copy, restore, prune, datasetteConfig],
+  'Try and set up:': [demo, simulate, probe, config, completionOf(() => COMMANDS)],
+}
+
+export const COMMANDS: readonly (AnyCommand | CommandGroup)[] = Object.values(COMMAND_GROUPS).flat()
