@@ -5,7 +5,7 @@ import { fileLimitOr, MirrorError, systemWords } from '../errors.ts'
 /** What to do about a damaged mirror. */
 const DAMAGED_HINT = 'Check it with `task-mirror verify`; restore a copy, or move it away and run `task-mirror sync`.'
 
-/** What SQLite says of an index or table that users may add, where its SQL does not hold here, or not for every row. */
+/** What SQLite says of an index or table of a user whose SQL does not hold here, or not for every row; or of our damaged JSON. */
 const OF_OTHERS = /^((no such|unknown) function|no such collation sequence|malformed JSON|JSON path error)\b/
 
 type Detail = ConstructorParameters<typeof MirrorError>[2]
@@ -41,10 +41,14 @@ export function explain(path: string, error: unknown, mirror = path): unknown {
     })
   }
   if (code.startsWith('SQLITE_ERROR') && OF_OTHERS.test(error.message)) {
-    return new MirrorError('mirror-foreign', `An index or table of yours in ${path} does not work: ${error.message}`, {
-      ...detail,
-      hint: 'Drop it with any SQLite program; `SELECT name, sql FROM sqlite_schema` shows all. Functions and collations of another program do not work here, and an index on JSON needs CASE WHEN json_valid(...) THEN ... END.',
-    })
+    return new MirrorError(
+      'mirror-foreign',
+      `${path} holds an index, a table or a text that does not work: ${error.message}`,
+      {
+        ...detail,
+        hint: 'Drop what you have added to it, with any SQLite program (`SELECT name, sql FROM sqlite_schema` shows all): functions and collations of another program do not work here, and an index on JSON needs CASE WHEN json_valid(...) THEN ... END. If you have added nothing, it is damaged: `task-mirror verify` tells.',
+      },
+    )
   }
   if (isUnreadable(path)) {
     return new MirrorError('mirror-unreadable', `${path} cannot be read: ${systemWords(error)}`, {
