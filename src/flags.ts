@@ -23,7 +23,7 @@ export const SHARED_FLAGS: readonly Flag[] = [
   },
   {
     flags: '--log-level <level>',
-    description: `${LOG_LEVELS.join(', ')} (default: info; on a terminal warn, but not of schedule and simulate)`,
+    description: `${LOG_LEVELS.join(', ')} (default: info; on a terminal warn, except for schedule and simulate)`,
     choices: LOG_LEVELS,
   },
   { flags: '--no-progress', description: 'no progress line' },

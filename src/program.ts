@@ -1,6 +1,6 @@
 // The command line without the process: passes commands to commander, turns every error into exit code and message.
 import { Command, CommanderError, Option } from 'commander'
-import { COMMAND_GROUPS, COMMANDS } from './commands/index.ts'
+import { COMMANDS, COMMANDS_BY_HEADING } from './commands/index.ts'
 import type { AnyCommand, CommandContext, CommandGroup, Flag } from './commands/shared/command.ts'
 import { type CommandStreams, createContext, MACHINE_CLOCKS } from './context.ts'
 import { EXIT, exitCodeOf, isCode, isMirrorError, isStop, MirrorError, stopCodeOf } from './errors.ts'
@@ -105,7 +105,7 @@ async function buildProgram(argv: readonly string[], streams: CommandStreams, in
     .addHelpText('after', ({ error }) => paragraph(ENVIRONMENT, width(error)))
     .addHelpText('after', ({ error }) => examples(FIRST_EXAMPLES, width(error)))
   for (const flag of SHARED_FLAGS) program.addOption(new Option(flag.flags, flag.description))
-  for (const [heading, entries] of Object.entries(COMMAND_GROUPS)) {
+  for (const [heading, entries] of Object.entries(COMMANDS_BY_HEADING)) {
     program.commandsGroup(heading)
     for (const entry of entries) await addEntry(program, entry, { argv, invoke, width })
   }

@@ -20,12 +20,12 @@ import { status } from './status.ts'
 import { sync } from './sync.ts'
 import { verify } from './verify.ts'
 
-/** Under the headings of the help text. */
-export const COMMAND_GROUPS: Readonly<Record<string, readonly (AnyCommand | CommandGroup)[]>> = {
+/** All commands, by the headings of the help text. */
+export const COMMANDS_BY_HEADING: Readonly<Record<string, readonly (AnyCommand | CommandGroup)[]>> = {
   'Keep a mirror:': [sync, backfill, schedule, get],
   'See how it is:': [status, doctor, verify, rejected, report],
   'Publish and back up:': [exporting, copy, restore, prune, datasetteConfig],
   'Try and set up:': [demo, simulate, probe, config, completionOf(() => COMMANDS)],
 }
 
-export const COMMANDS: readonly (AnyCommand | CommandGroup)[] = Object.values(COMMAND_GROUPS).flat()
+export const COMMANDS: readonly (AnyCommand | CommandGroup)[] = Object.values(COMMANDS_BY_HEADING).flat()

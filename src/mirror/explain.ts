@@ -5,7 +5,7 @@ import { fileLimitOr, MirrorError, systemWords } from '../errors.ts'
 /** What to do about a damaged mirror. */
 const DAMAGED_HINT = 'Check it with `task-mirror verify`; restore a copy, or move it away and run `task-mirror sync`.'
 
-/** What SQLite says of an index or table of a user whose SQL does not hold here, or not for every row; or of our damaged JSON. */
+/** What SQLite says where the SQL of a user's index or table does not hold, here or for a row; and of damaged JSON. */
 const OF_OTHERS = /^((no such|unknown) function|no such collation sequence|malformed JSON|JSON path error)\b/
 
 type Detail = ConstructorParameters<typeof MirrorError>[2]

@@ -164,9 +164,9 @@ export function markReplayed(db: Db, id: number, now: number): void {
 }
 
 /**
- * Items of the list that are set aside and were last met before `before`, epoch ms, or later than `latest`, under a clock
- * that was ahead: those with a task id, and those with nothing in them by which a later version of this program could
- * take them in.
+ * Items of the list that are set aside and were last met before `before`, epoch ms, or later than `latest`, under a
+ * clock that was ahead: those with a task id, and those with nothing in them by which a later version of this program
+ * could take them in.
  */
 export function lastMetBefore(db: Db, before: number, latest: number): Pick<WaitingItem, 'id' | 'taskId'>[] {
   return db

@@ -72,7 +72,7 @@ export function walkTable(db: Db) {
      finished_at = ? WHERE id = ?`,
   )
   const countMet = db.prepare('UPDATE walks SET met = met + ? WHERE id = ?')
-  // The last complete full walk stays, however many walks have followed: by it the next one is due, and proofs are kept.
+  // The last complete full walk stays, however many have followed: by it the next one is due, and proofs are kept.
   const prune = db.prepare(
     `DELETE FROM walks WHERE id <= (SELECT max(id) FROM walks) - ${KEPT_ROWS}
      AND id <> coalesce((SELECT max(id) FROM walks WHERE kind = 'full' AND verdict = 'complete'), 0)`,

@@ -9,8 +9,8 @@ const SHARE_OF_AGE = 0.1
 
 /**
  * How long an open task waits for its next check, ms: in proportion to its age, or to the time since it was seen to
- * change; `longestMs` at most. A moment in the future does not count: where `createdAt` is one, its age is how long this
- * mirror has known it.
+ * change; `longestMs` at most. A moment in the future does not count: where `createdAt` is one, its age is how long
+ * this mirror has known it.
  */
 export function openWait({ createdAt, firstSeenAt, changedAt }: TaskMoments, now: number, longestMs: number): number {
   const since = changedAt > firstSeenAt ? changedAt : null

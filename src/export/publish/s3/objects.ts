@@ -40,7 +40,10 @@ const MOST_READS = 5
 /** Codes of a connection that broke within a body. */
 const BROKEN = /^(ECONNRESET|EPIPE|ETIMEDOUT|ERR_STREAM_PREMATURE_CLOSE)$/
 
-/** Names are below `s3://bucket/prefix`; the address throws `usage-invalid`, methods `snapshot-unwritable` or `interrupted`. */
+/**
+ * Names are below `s3://bucket/prefix`. A wrong address throws `usage-invalid`; methods throw `snapshot-unwritable` or
+ * `interrupted`.
+ */
 export class S3Objects {
   /** `s3://bucket/prefix`, as people see it. */
   readonly place: string
