@@ -95,6 +95,23 @@ test.each([1, 8])(
   },
 )
 
+test('a window that was asked for earlier and is taken in later does not take back what this run has read', () => {
+  using scratch = makeScratch()
+  const path = scratch.path('mirror.sqlite')
+  const { session, hold, takeIn } = open(path)
+  const earlier = hold(['a', 'old'], ['b', 'old'])
+  takeIn(hold(['a', 'new']), 20)
+  takeIn(earlier, 10)
+  takeIn(hold(['b', 'new']), 30)
+  session.close()
+  const db = new Database(path, { readonly: true })
+  expect(db.prepare('SELECT id, data_url FROM tasks ORDER BY id').raw().all()).toEqual([
+    ['a', 'new'],
+    ['b', 'new'],
+  ])
+  db.close()
+})
+
 test('what walks have shown is compared once', () => {
   using scratch = makeScratch()
   const { session, hold, takeIn } = open(scratch.path('mirror.sqlite'))
