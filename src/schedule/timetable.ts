@@ -24,8 +24,7 @@ export function makeTimetable(expression: string, timezone: string, key: string)
   }
   return {
     next: (ms) => cron.nextRun(new Date(ms))?.getTime() ?? null,
-    // croner leaves milliseconds out: half a second after a moment it would give the one before that.
-    previous: (ms) => cron.previousRuns(1, new Date(Math.ceil(ms / 1000) * 1000))[0]?.getTime() ?? null,
+    previous: (ms) => cron.previousRuns(1, new Date(ms))[0]?.getTime() ?? null,
   }
 }
 
