@@ -155,6 +155,21 @@ test.each(pages)('%s links only to chapters that exist', (name) => {
   expect(missing.map(([link]) => link)).toEqual([])
 })
 
+test('documents name only environment variables of tests and benchmarks that one of them reads', () => {
+  const sources = ['test', 'bench']
+    .flatMap((folder) =>
+      readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+    )
+    .filter((name) => /\.(ts|sh|py)$/.test(name) && name !== 'test/docs.test.ts' && !name.includes('node_modules'))
+    .map((name) => readFileSync(join(ROOT, name), 'utf8'))
+    .join('\n')
+  const named = pages.flatMap((name) =>
+    [...readFileSync(join(ROOT, name), 'utf8').matchAll(/\b(?:SOAK|BENCH|ENGINES)_[A-Z_]+\b/g)].map(([found]) => found),
+  )
+  expect(named.length).toBeGreaterThan(3)
+  expect(named.filter((variable) => !sources.includes(variable))).toEqual([])
+})
+
 test.each([...documents, 'CONTRIBUTING.md'])(
   '%s runs no file of TypeScript by a Node that may be too old: npx finds that of the clone',
   (name) => {
