@@ -2,29 +2,32 @@
 import { table } from './commands-document.ts'
 import { JSON_CHAPTERS, type JsonFields, LOG_FIELDS } from './json-fields.ts'
 
-const INTRODUCTION = `With \`--json\` a command prints one object on one line of stdout: what the tables below list, in any order. It prints none where it
-fails before it has a result: the exit code and stderr say why. [stability.md](stability.md) has what is promised of it: new fields
-and new values of those that name a kind may come with any version, so ignore what you do not know.
+const INTRODUCTION = `With \`--json\` a command prints one object on one line of stdout. It prints none where it fails before it has a result: the exit
+code and stderr say why. New fields, and new values of those that name a kind, may come with any version
+([stability.md](stability.md)): ignore what you do not know.
 
+- Every object but that of \`get\` has \`schemaVersion\`, 1 as long as nothing is removed, renamed or of another type or unit.
 - A field is always there unless its type says \`absent\`. \`[]\` is each element of an array, \`*\` any name.
 - \`epoch ms\`: milliseconds since 1970 in UTC, by the clock of this machine; bounds of \`createdAt\` by that of the service.
-- \`ms\`: a duration. \`bytes\`: of 8 bits. \`share\`: from 0 to 1. All numbers but shares are integers.
-- \`schemaVersion\` stays as it is as long as nothing is removed, renamed or of another type or unit.
+- \`ms\`: a duration. \`share\`: from 0 to 1. All numbers but shares are integers.
 - Tables of the mirror are those of [schema.md](schema.md), words those of [design.md](design.md#2-words).`
 
-const LOG = `On stderr, where it is no terminal: one object on one line for each event. Only the help that is printed
-where no command is named is plain text. Fields that are not in this table are those of \`sync\` or \`export\` above and mean the same. The line whose \`msg\` is
+const LOG = `On stderr, where it is no terminal: one object on one line for each event. Only the help that is printed where no command is
+named is plain text. Fields that are not in this table are those of \`sync\` or \`export\` above. The line whose \`msg\` is
 \`Run ended\` has all those of \`sync\` that are neither arrays nor objects, or of \`export\` \`snapshotId\`, \`path\`, \`format\`,
 \`rows\`, \`bytes\` and \`cut\`, but where its reader went away early. Other fields of lines of level \`debug\` may change at any time.`
 
-const fieldTable = (fields: JsonFields): string =>
-  table(
+/** The rows of a chapter; what the introduction says of every object is none. */
+function fieldTable(fields: JsonFields): string {
+  const rows = Object.entries(fields).filter(([path]) => path !== 'schemaVersion')
+  return table(
     ['field', 'type', 'meaning'],
-    Object.entries(fields).map(([path, line]) => {
+    rows.map(([path, line]) => {
       const end = line.indexOf(': ')
       return [`\`${path}\``, line.slice(0, end), line.slice(end + 2)]
     }),
   )
+}
 
 /** The commands that chapters are about, in their order. */
 export const COMMANDS_TOLD: readonly string[] = [

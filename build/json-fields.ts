@@ -140,7 +140,7 @@ const exporting: Chapter = {
   about: 'With `--out -` stdout has the tasks instead, and the log a line with the figures.',
   fields: fields<ExportResult>({
     ...VERSION,
-    snapshotId: 'string: name of the snapshot; ids sort by time',
+    snapshotId: 'string: name of the snapshot; names sort by time',
     kind: SNAPSHOT_KIND,
     path: 'string: absolute path or URL of the file, or of the folder of the snapshot',
     manifest: 'string or null: path or URL of `_manifest.json`; null for a file',
@@ -161,12 +161,11 @@ const exporting: Chapter = {
     removed: 'array of string: ids of snapshots that `--keep` removed',
     notRemoved: 'string or null: why old snapshots were not removed, a sentence; null: nothing was in the way',
     notLimited:
-      'string or null: with the first publication of a dataset, that nothing limits how many stay, a sentence; else null',
+      'string or null: a sentence, with the first publication of a dataset, that nothing limits how many stay',
     recorded:
-      'boolean: whether the mirror has a row about it in the table `snapshots`; without one `latest.json` names no feed, and after a full snapshot feeds are refused there until the next one',
+      'boolean: whether it has a row in the table `snapshots`; without one `latest.json` names no feed, and after a full snapshot feeds are refused until the next one',
     notRecorded: 'string or null: why it has none, and what follows from that, a sentence; null where it has one',
-    readerGone:
-      'boolean: whether the reader of stdout went away early: false, as tasks on stdout leave no place for this object',
+    readerGone: 'boolean: false; an object whose reader of stdout went away early is not printed',
     durationMs: 'number (ms): how long it took',
   }),
 }
@@ -206,17 +205,16 @@ const status: Chapter = {
     forms: 'object: how the list and the details of tasks differ, as far as compared',
     'forms.compared': 'number: tasks compared so far',
     'forms.comparedAt': 'number (epoch ms) or null: when last; null: never',
-    'forms.summary':
-      'array of object: fields of which details hold more than the list, or something else: those details are asked for',
+    'forms.summary': 'array of object: fields of which details hold more than the list, or something else',
     'forms.summary[].field': 'string: such as `result.body`',
     'forms.summary[].how': 'string: what the list does with it: `absent`, `marked`, `cut` or `replaced`',
     'forms.uneven': 'array of object: fields that differ, or change with every read, without a change of the task',
     'forms.uneven[].field': 'string: such as `result.header`',
     'forms.uneven[].how': 'string: `volatile`, `only-listed`, `only-begun` or `differs`',
-    order: 'string or null: order of the list as known, as in `sync`; null: not known yet',
+    order: 'string or null: as in `sync`',
     total: 'number or null: items in the list when its end was last proven; null: never',
     frontier: 'number (epoch ms) or null: all listed tasks created before it have been met; null: none yet',
-    notBefore: 'number (epoch ms) or null: until when the service asked to be left alone; null: it did not',
+    notBefore: 'number (epoch ms) or null: as in `sync`',
     freshAt:
       'number (epoch ms) or null: as of when the mirror is complete: start of the last complete walk of everything or the newest; null: none yet',
     ...LAST_FULL_WALK,
@@ -248,7 +246,7 @@ const status: Chapter = {
     'runs[].finishedAt': 'number (epoch ms) or null: when it ended; null as `outcome`',
     'runs[].exitCode': 'number or null: the exit code it stands for; null as `outcome`',
     'runs[].error': 'string or null: what ended it early, in words',
-    walBytes: 'number (bytes): size of the WAL; the same as `disk.walBytes`',
+    walBytes: 'number (bytes): the same as `disk.walBytes`',
     published: 'object: what `export` has published on this machine and is still there',
     'published.snapshots': 'number: files, and snapshots of datasets',
     'published.bytes': 'number (bytes): their size',
@@ -299,7 +297,7 @@ const verify: Chapter[] = [
       'proof.walks[].proven.range.to':
         'number (epoch ms) or null: `createdAt` where it ends, in that order; null: no bound',
       'proof.walks[].proven.isWhole':
-        'boolean: whether it proves all of that; else what stands at or before the end of the last window that joined, ties of its last item aside',
+        'boolean: whether it proves all of that; else only up to the end of the last window that joined, ties of its last item aside',
       'proof.walks[].proven.answers': 'number: answers of the service in the evidence',
       'proof.walks[].proven.windows': 'number: windows that were taken in',
       'proof.walks[].proven.rests':
@@ -324,7 +322,7 @@ const verify: Chapter[] = [
       'service.different[].fields': 'array of string: what differs, such as `systemStatus` or `result.body`',
       'service.different[].wasOpen': 'boolean: whether it is open in the mirror, so that it may just have changed',
       'service.notCompared':
-        'array of string: fields known to differ between list and look-up, or from read to read, while a task stays as it is',
+        'array of string: fields known to differ between list and look-up, or from read to read, without a change of the task',
       'service.missing': 'array of object: tasks for which the service has an answer, but no task',
       'service.missing[].id': 'string: id of the task',
       'service.missing[].answer': 'string: what the service said',
@@ -332,11 +330,11 @@ const verify: Chapter[] = [
       'service.unanswered[].id': 'string: id of the task',
       'service.unanswered[].answer': 'string: what went wrong',
       'service.differAtMost':
-        'number (share): 0 to 1: at 95 %, no more of all live tasks than this is not as the service has it',
+        'number (share): at 95 %, no more of all live tasks than this is not as the service has it',
       'service.total': 'object: how many tasks there are',
       'service.total.service': 'number or null: in the list; null: its end cannot be proven',
       'service.total.mirror': 'number: live ones of the mirror',
-      'service.total.hidden': 'number: of these, those that the list shows no more and that are found by id',
+      'service.total.hidden': 'number: as `tasks.hidden` of `status`',
       'service.total.setAside': 'number: items set aside in the mirror',
       'service.total.why': 'string: how the number of the service was found, or why it was not',
       'service.problems': 'array of string: why the mirror is not called equal, a sentence each; empty: it is',
@@ -362,7 +360,7 @@ const verify: Chapter[] = [
         'number: rows not compared, because the mirror has a newer state of the task',
       'snapshot.snapshots[].deep.notComparable': 'string or null: why no row was compared, a sentence; null: rows were',
       'snapshot.snapshots[].deep.known':
-        'boolean: whether the mirror has a row about the publication; `false`: it may have been restored or made anew since',
+        'boolean: whether the mirror has a row about the publication; `false`: it may have been restored or made anew',
       'snapshot.problems': 'array of object: what is wrong; empty: nothing',
       'snapshot.problems[].snapshotId': 'string or null: the snapshot; null: it is about the place as a whole',
       'snapshot.problems[].file':
