@@ -3,7 +3,7 @@
 import { COMMANDS } from '../src/commands/index.ts'
 import type { AnyCommand, CommandGroup, Flag } from '../src/commands/shared/command.ts'
 import { EXIT } from '../src/errors.ts'
-import { SHARED_FLAGS, twinName } from '../src/flags.ts'
+import { SHARED_FLAGS } from '../src/flags.ts'
 import { listed } from '../src/shown.ts'
 
 export const EXIT_MEANING: Record<keyof typeof EXIT, string> = {
@@ -32,8 +32,8 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 
 function flagTable(flags: readonly Flag[]): string {
   return table(
-    ['flag', 'environment', 'does'],
-    flags.map((flag) => [code(flag.flags), code(twinName(flag)), cell(flag.description)]),
+    ['flag', 'does'],
+    flags.map((flag) => [code(flag.flags), cell(flag.description)]),
   )
 }
 
@@ -77,7 +77,7 @@ export async function commandsDocument(): Promise<string> {
     '# Commands, flags and exit codes',
     '<!-- Written by `npm run docs`. -->',
     'stdout carries data only: with `--json` [one object on one line](json.md). The log and progress go to stderr; `kill -USR2` prints progress. Durations are written `90s`, `50m`, `7d`.',
-    'A flag wins over its environment variable, and that one over the [configuration file](configuration.md). Every command that has the flag reads the variable: `true` or `false` for a flag without a value (for `--changes`, also its value), several values with commas between them. An empty one is as good as not set.',
+    'Every flag has an environment variable: `--max-duration` is `TASK_MIRROR_MAX_DURATION`, for every command that has the flag. It is `true` or `false` for a flag without a value (for `--changes`, also its value), and several values have commas between them. An empty one is as good as not set. A flag wins over its variable, and that one over the [configuration file](configuration.md).',
     '## Every command',
     flagTable(SHARED_FLAGS),
     ...named.map(chapter),
