@@ -19,7 +19,7 @@ import pandas
 import polars
 
 PAGE = Path(__file__).parent.parent / "docs" / "queries.md"
-BLOCK = re.compile(r"^```(sql|python) ([a-z-]+)\n(.*?)^```\n(?:\n\*(?:Run|Not run) [^\n]*\*\n)?", re.M | re.S)
+BLOCK = re.compile(r"^```(sql|python) ([a-z-]+)\n(.*?)^```\n(?:\n\*(?:\d{4}-|Not run )[^\n]*\*\n)?", re.M | re.S)
 
 os.chdir(sys.argv[1])
 mirror = sqlite3.connect("file:task-mirror.sqlite?mode=ro", uri=True)
@@ -61,7 +61,7 @@ def told(match):
         return f"{fence}\n*Not run by hand: the extension could not be downloaded there.*\n"
     slowest = max(slowest, took)
     seconds = "under 0.01" if took < 0.01 else f"{took:.2g}"
-    return f"{fence}\n*Run on {today} with {tasks:,} tasks: {seconds} s ({versions[kind]}).*\n"
+    return f"{fence}\n*{today}, {tasks:,} tasks: {seconds} s ({versions[kind]}).*\n"
 
 
 text = PAGE.read_text()

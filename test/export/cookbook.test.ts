@@ -80,7 +80,7 @@ describe('docs/queries.md', () => {
     expect(told).toHaveLength(queries.length)
     for (const [, kind, line] of told) {
       expect(line, kind).toMatch(
-        /^\*(?:Run on \d{4}-\d\d-\d\d with [\d,]+ tasks: (?:under )?[\d.]+ s \(.+\)|Not run by hand: .+)\.\*$/,
+        /^\*(?:\d{4}-\d\d-\d\d, [\d,]+ tasks: (?:under )?[\d.]+ s \(.+\)|Not run by hand: .+)\.\*$/,
       )
       // What the generated configuration of Datasette allows a query.
       if (kind === 'sqlite') expect(Number(/: (?:under )?([\d.]+) s/.exec(line!)?.[1])).toBeLessThan(5)
