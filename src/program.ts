@@ -6,10 +6,10 @@ import { type CommandStreams, createContext, MACHINE_CLOCKS } from './context.ts
 import { EXIT, exitCodeOf, isCode, isMirrorError, isStop, MirrorError, stopCodeOf } from './errors.ts'
 import { FORMAT_NAMES, titlesOf } from './export/formats.ts'
 import { tellError } from './failure.ts'
-import { collectFlags, knownVariables, PREFIX, SHARED_FLAGS } from './flags.ts'
+import { collectFlags, knownVariables, longName, PREFIX, SHARED_FLAGS } from './flags.ts'
 import { examples, HELP_FORM, paragraph } from './help.ts'
 import type { Log } from './log.ts'
-import { printable } from './shown.ts'
+import { listed, printable } from './shown.ts'
 import { knownWidth, wantsColour } from './terminal.ts'
 import { toolVersion } from './version.ts'
 
@@ -165,7 +165,7 @@ function commandIn(argv: readonly string[]): string | undefined {
 async function report(thrown: unknown, { argv, context, streams, signal }: Failed): Promise<number> {
   context?.progress.finish()
   const command = commandIn(argv)
-  const error = thrown instanceof CommanderError ? usageError(thrown, command) : thrown
+  const error = thrown instanceof CommanderError ? await usageError(thrown, command) : thrown
   if (error === null) return (thrown as CommanderError).exitCode === 0 ? EXIT.done : EXIT.usage
   if (isCode(error, 'EPIPE')) return EXIT.done
   if (isStop(error, signal)) {
@@ -179,7 +179,10 @@ async function report(thrown: unknown, { argv, context, streams, signal }: Faile
 }
 
 /** commander's message about a mistake, to be reported as any error; null where it printed help or version instead. */
-function usageError({ code, exitCode, message }: CommanderError, command: string | undefined): MirrorError | null {
+async function usageError(
+  { code, exitCode, message }: CommanderError,
+  command: string | undefined,
+): Promise<MirrorError | null> {
   if (exitCode === 0 || code === 'commander.help') return null
   const [, what = message, suggestion] = /^error: (.*?)\n?(?:\((.*)\))?$/s.exec(message) ?? []
   const help = `\`${['task-mirror', command, '--help'].filter(Boolean).join(' ')}\` says what there is.`
@@ -188,11 +191,25 @@ function usageError({ code, exitCode, message }: CommanderError, command: string
   const spec = COMMANDS.find(({ name }) => name === command)
   const shown = spec !== undefined && 'examples' in spec ? spec.examples : []
   const byOut = code === 'commander.excessArguments' ? shown.find((line) => line.includes('--out ')) : undefined
+  const others = await commandsWith(/^unknown option '(--[a-z-]+)/.exec(what)?.[1])
+  const elsewhere = others.length === 0 ? null : `It is a flag of ${listed(others, 'and')}.`
   // commander's suggestion may be far from what was meant.
-  const all = byOut === undefined ? [suggestion, help] : [`Where to write is said by --out: \`${byOut}\`.`]
+  const all = byOut === undefined ? [elsewhere ?? suggestion, help] : [`Where to write is said by --out: \`${byOut}\`.`]
   const hint = isKey ? KEY_PLACES : all.filter(Boolean).join(' ')
   // What follows the name may be the key.
   return new MirrorError('usage-invalid', what.replace(/^(unknown option '[^=]*=).*'$/s, "$1...'"), { hint })
+}
+
+/** The names of the commands that have the flag, such as `--since`. */
+async function commandsWith(flag: string | undefined): Promise<string[]> {
+  const specs = COMMANDS.flatMap((entry) => ('commands' in entry ? [] : [entry]))
+  const found = await Promise.all(
+    specs.map(async ({ name, flags }) => {
+      const all = Array.isArray(flags) ? flags : await flags()
+      return all.some((one) => longName(one) === flag) ? [name] : []
+    }),
+  )
+  return found.flat()
 }
 
 /** For errors before flags have set up a log. Unforeseen ones are reported without loading anything more. */

@@ -61,6 +61,14 @@ test.each([
     ['sync', '--ful'],
     "task-mirror: unknown option '--ful'\n  Did you mean --full? `task-mirror sync --help` says what there is.\n",
   ],
+  [
+    ['sync', '--since', '7d'],
+    "task-mirror: unknown option '--since'\n  It is a flag of backfill and export. `task-mirror sync --help` says what there is.\n",
+  ],
+  [
+    ['status', '--tasks', '5'],
+    "task-mirror: unknown option '--tasks'\n  It is a flag of simulate. `task-mirror status --help` says what there is.\n",
+  ],
   [['rejected', '--limit', 'x'], 'task-mirror: --limit: "x" is not a whole number from 1 to 999999999\n'],
   [['backfill', '--id', 'a', '--since', '1d'], 'task-mirror: --id cannot be combined with --since and --until\n'],
 ])('on a terminal %j is told as every error is', async (args, words) => {
