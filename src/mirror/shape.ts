@@ -30,7 +30,7 @@ function fill(row: TaskRow, object: JsonObject, fields: Fields): JsonObject | nu
     let left: JsonValue | null = value
     let isLeft = true
     if (field !== undefined && !isFields(field)) {
-      const stored = columnValue(value, field.kind)
+      const stored = columnValue(value, field)
       isLeft = stored === null
       if (!isLeft) (row as Record<TaskColumnName, string | Integer | null>)[field.name] = stored
     } else if (field !== undefined && isObject(value) && Object.keys(value).length > 0) {
@@ -45,10 +45,14 @@ function fill(row: TaskRow, object: JsonObject, fields: Fields): JsonObject | nu
   return rest
 }
 
-/** What a column of this kind keeps of the value; null where it cannot hold it exactly. */
-function columnValue(value: JsonValue, kind: TaskColumn['kind']): string | Integer | null {
+/** What the column keeps of the value; null where it cannot hold it exactly. */
+function columnValue(
+  value: JsonValue,
+  { kind, least = Number.NEGATIVE_INFINITY }: TaskColumn,
+): string | Integer | null {
   if (kind === 'json') return JSON.stringify(value)
   if (kind === 'text') return typeof value === 'string' && value.isWellFormed() ? value : null
+  if (typeof value === 'number' && value < least) return null
   if (Number.isSafeInteger(value)) return value === 0 ? 0 : (value as number)
   // Any other moment goes into `extra`: DuckDB refuses a whole Parquet file with microseconds that 64 bit cannot count.
   if (kind === 'moment') return null
@@ -110,6 +114,13 @@ export function canonicalText(value: JsonValue): string {
   if (!isObject(value)) return JSON.stringify(value)
   const names = Object.keys(value).sort()
   return `{${names.map((name) => `${JSON.stringify(name)}:${canonicalText(value[name]!)}`).join()}}`
+}
+
+/** Whether `completedAt` tells a moment. Many a program writes 0, or an empty text, for one that has not come yet. */
+export function hasEnded({ completedAt }: Task): boolean {
+  if (!completedAt) return false
+  const told = isRaw(completedAt) ? Number(completedAt.rawJSON) : completedAt
+  return typeof told !== 'number' || told > 0
 }
 
 /** Whether the interface document names the member at `path`, or one that contains it. */

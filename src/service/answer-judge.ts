@@ -45,7 +45,7 @@ const FIRST_ANSWERS = 4
 const UNUSABLE: Partial<Record<AttemptOutcome, string>> = {
   empty: 'an answer without a body',
   'not-json': 'a body that is no JSON object',
-  'no-payload': 'a success without items',
+  'no-payload': 'a success without content',
   'too-large': 'an answer with more items than can be taken in at once',
 }
 

@@ -37,12 +37,13 @@ const calm = { strained: false, suspect: false }
 export const RETRY_POLICY: Readonly<Record<AttemptOutcome, RetryRule>> = {
   // A 2xx with what was asked for; also a detail without an item, whose meaning is learned elsewhere.
   answered: { ends: 'ok', retried: false, ...calm },
-  // A 2xx without a body, except a 204 to a list.
+  // A 2xx without a body that is no 204.
   empty: { ends: 'not-json', retried: true, ...calm },
   // HTML, cut or invalid JSON, another top-level value, a content coding that nobody asked for.
   'not-json': { ends: 'not-json', retried: true, ...calm },
-  // A 2xx to a list without `items`, or a 204 to it. Some services mean that nothing stands there, others that they
-  // cannot answer, so it is believed as little as a refusal: docs/proof.md, "end".
+  // A 2xx to a list without `items`, or a 204. Some services mean that nothing stands there, others that they cannot
+  // answer, so it is believed as little as a refusal: docs/proof.md, "end". To a look-up, some frameworks answer 204
+  // for a task that is not there; whether this one does is learned elsewhere, too.
   'no-payload': { ends: 'refused', retried: false, ...calm },
   // Not retried: the same window would be as large again, so the caller asks for a smaller one.
   'too-large': { ends: 'too-large', retried: false, ...calm },
@@ -103,7 +104,7 @@ export function outcomeOf(operation: Operation, heard: HeardAnswer): AttemptOutc
   if (status === 403 && heard.retryAfterMs) return 'limited'
   const byStatus = outcomeOfStatus(operation, status)
   if (byStatus !== 'answered') return byStatus
-  if (heard.body === 'none') return operation === 'list' && heard.httpStatus === 204 ? 'no-payload' : 'empty'
+  if (heard.body === 'none') return heard.httpStatus === 204 ? 'no-payload' : 'empty'
   if (heard.body === 'not-json') return 'not-json'
   if (heard.body === 'too-much') return 'too-large'
   return heard.body === 'without-payload' && operation === 'list' ? 'no-payload' : 'answered'

@@ -47,7 +47,7 @@ const ORDERS = [
 ] as const
 export const CARRIES = ['whole', 'noResult', 'noData', 'bare'] as const
 const LONG_BODIES = ['cut', 'omit', 'mark'] as const
-export const NOT_FOUND = ['404', '400', 'item-null', 'item-absent', 'envelope-404'] as const
+export const NOT_FOUND = ['404', '400', '204', 'item-null', 'item-absent', 'envelope-404'] as const
 /** How an answer shows that it is from the cache: its age, a header that says so, its old Date, or not at all. */
 const CACHE_SIGNS = ['age', 'x-cache', 'date', 'nothing'] as const
 const FAULT_KINDS = ['500', '503', '429', 'reset', 'truncate', 'html', 'empty', 'envelope-500', 'hang'] as const

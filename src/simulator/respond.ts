@@ -70,6 +70,7 @@ function envelope(statusCode: number, message: string, body: string): string {
 }
 
 function notFound(style: NotFoundStyle): SimulatedAnswer {
+  if (style === '204') return { status: 204, body: '', items: 0 }
   if (style === 'item-null') return success('{"item":null}', 0)
   if (style === 'item-absent') return success('{}', 0)
   if (style === 'envelope-404') return failure(200, 'Task not found', 404)

@@ -12,6 +12,8 @@ export interface TaskColumn {
   path: readonly string[]
   /** A string, a 64-bit integer, one that is epoch milliseconds, or the JSON text of any value. */
   kind: 'text' | 'integer' | 'moment' | 'json'
+  /** The least integer that it holds: less than that says nothing of it, and goes into `extra`. */
+  least?: number
   /** Every task has it. */
   required?: true
   /** May hold secrets: URLs carry tokens, and bodies and the status text come from foreign servers. */
@@ -32,7 +34,7 @@ export const TABLE = [
   { number: 3, name: 'accuracy', path: ['accuracy'], kind: 'text' },
   { number: 2, name: 'system_status', path: ['systemStatus'], kind: 'text' },
   { number: 5, name: 'created_at', path: ['createdAt'], kind: 'moment' },
-  { number: 6, name: 'completed_at', path: ['completedAt'], kind: 'moment' },
+  { number: 6, name: 'completed_at', path: ['completedAt'], kind: 'moment', least: 1 },
   { number: 14, name: 'result_body', path: ['result', 'body'], kind: 'json', secret: true },
   { number: 13, name: 'result_header', path: ['result', 'header'], kind: 'json', secret: true },
   { number: 11, name: 'result_status_code', path: ['result', 'statusCode'], kind: 'integer' },

@@ -7,7 +7,7 @@ import { LARGE_WINDOW, makeStage, type Stage, WINDOW } from './stage.ts'
 const ORDERS = ['created_desc', 'created_asc', 'id_asc'] as const
 /** Of an account that is emptied; of fewer than a hundred no deletion needs to be allowed. */
 const ALL = SOAK ? 300 : 120
-const NOT_FOUND = ['404', '400', 'item-null', 'item-absent', 'envelope-404'] as const
+const NOT_FOUND = ['404', '400', '204', 'item-null', 'item-absent', 'envelope-404'] as const
 const PAYLOAD =
   'id, user_id, system_status, timeframe, created_at, completed_at, data_url, data_body, data_header, result_body, extra'
 

@@ -280,7 +280,7 @@ describe('judging', () => {
     await using server = await rawServer([behaviour])
     await using client = makeClient(server.url)
     const answer = await client.list(WINDOW, decodePage)
-    expect(answer).toMatchObject({ kind: 'refused', message: 'a success without items' })
+    expect(answer).toMatchObject({ kind: 'refused', message: 'a success without content' })
     expect(server.requests).toHaveLength(1)
   })
 

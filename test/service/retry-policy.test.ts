@@ -73,7 +73,7 @@ test('a success without its payload is a refusal of the list and an answer of a 
   expect(outcomeOf('get', heard)).toBe('answered')
   const noContent = { httpStatus: 204, statusCode: null, body: 'none' } as const
   expect(outcomeOf('list', noContent)).toBe('no-payload')
-  expect(outcomeOf('get', noContent)).toBe('empty')
+  expect(outcomeOf('get', noContent)).toBe('no-payload')
 })
 
 test('a 403 that says when to ask again is a limit, and any other one refuses', () => {

@@ -1,6 +1,6 @@
 // Learns from a sample of tasks, listed and by id, how the list shows all tasks: each votes on each field. Pure.
 import type { Task } from '../../task.ts'
-import { isOfInterface } from '../shape.ts'
+import { hasEnded, isOfInterface } from '../shape.ts'
 import {
   compareForms,
   type FieldPath,
@@ -137,10 +137,6 @@ function isOfOneMoment({ listed, details }: SampledForms, isOtherwise: IsOtherwi
   const areAlike = (forms: Task[], one = forms[0] as Task, how: IsOtherwise = () => false): boolean =>
     forms.every((form) => (!hasEnded(one) || hasEnded(form)) && compareForms(one, form).filter(isOfState).every(how))
   return areAlike(listed) && areAlike(details) && areAlike([detail], first, isOtherwise)
-}
-
-function hasEnded({ completedAt }: Task): boolean {
-  return (completedAt ?? null) !== null
 }
 
 /** Whether it is known how the list shows the task: equal to the detail, or different only by rules that are known. */

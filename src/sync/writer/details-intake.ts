@@ -1,7 +1,7 @@
 // Details on the writing side: parsed from raw bytes, and taken in together with what they settle.
 import { differingFields } from '../../mirror/forms/differences.ts'
 import { isMeaningless } from '../../mirror/forms/forms.ts'
-import { shapeTask } from '../../mirror/shape.ts'
+import { hasEnded, shapeTask } from '../../mirror/shape.ts'
 import { NO_RESULT, type OwedReason, SET_ASIDE } from '../../mirror/tables/owed.ts'
 import type { SetAside } from '../../mirror/tables/set-aside.ts'
 import type { KnownTask } from '../../mirror/tables/tasks.ts'
@@ -120,7 +120,7 @@ function takeTask(
   }
   if (taken.isTaken) detailReadAt.set(seq, readAt)
   if (owedFor === NO_RESULT) {
-    const completedAt = typeof task.completedAt === 'number' ? task.completedAt : null
+    const completedAt = hasEnded(task) && typeof task.completedAt === 'number' ? task.completedAt : null
     const next = nextResultCheck(debt?.attempts ?? 0, completedAt, now)
     tables.owed.postpone(taskId, 'detail', { now, next }, NO_RESULT)
   } else if (owedFor !== null) tables.owed.retryLater(taskId, 'detail', now, owedFor)

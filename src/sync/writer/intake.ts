@@ -2,7 +2,7 @@
 import { isObject, parseExact } from '../../json.ts'
 import { storedJson } from '../../mirror/explain.ts'
 import { canHaveMore, type Forms } from '../../mirror/forms/forms.ts'
-import { taskText } from '../../mirror/shape.ts'
+import { hasEnded, taskText } from '../../mirror/shape.ts'
 import type { OwedTable } from '../../mirror/tables/owed.ts'
 import type { SetAsideTable } from '../../mirror/tables/set-aside.ts'
 import type { KnownTask, TaskTable } from '../../mirror/tables/tasks.ts'
@@ -34,9 +34,9 @@ export interface Intake {
   readonly rules: IntakeRules
 }
 
-/** Final: `completedAt` present or a final `systemStatus`; everything else is open, unknown statuses included. */
+/** Final: `completedAt` tells a moment, or a final `systemStatus`; everything else is open, unknown statuses included. */
 export function isFinal(task: Task, finalStatuses: ReadonlySet<string>): boolean {
-  if (Object.hasOwn(task, 'completedAt') && task.completedAt !== null) return true
+  if (hasEnded(task)) return true
   return typeof task.systemStatus === 'string' && finalStatuses.has(task.systemStatus)
 }
 

@@ -22,6 +22,8 @@ interface Member {
   name: Uint8Array
   column: number
   kind: 'text' | 'integer' | 'json' | 'object'
+  /** The least integer that the column holds. */
+  least: number
   members: Member[]
 }
 
@@ -29,10 +31,10 @@ const MEMBERS = membersOf(TASK_FIELDS)
 
 function membersOf(fields: Fields): Member[] {
   return [...fields].map(([name, field]) => {
-    const common = { name: Buffer.from(name) }
+    const common = { name: Buffer.from(name), least: Number.NEGATIVE_INFINITY }
     if (isFields(field)) return { ...common, column: -1, kind: 'object', members: membersOf(field) }
     const kind = field.kind === 'moment' ? 'integer' : field.kind
-    return { ...common, column: field.number, kind, members: [] }
+    return { ...common, least: field.least ?? common.least, column: field.number, kind, members: [] }
   })
 }
 
@@ -99,13 +101,13 @@ export class PlainItems {
       const index = indexOf(members, bytes, name + 1, at - 1)
       if (index === -1 || (seen & (1 << index)) !== 0) return NOT_PLAIN
       seen |= 1 << index
-      const { kind, column, members: inner } = members[index] as Member
+      const { kind, column, least, members: inner } = members[index] as Member
       const start = at + 1
       if (kind === 'integer') {
         at = numberEnd(bytes, start)
         if (at === NOT_PLAIN) return NOT_PLAIN
         const value = integerAt(bytes, start, at)
-        if (Number.isNaN(value)) return NOT_PLAIN
+        if (!(value >= least)) return NOT_PLAIN
         row.setNumber(column, value)
       } else if (kind === 'text') {
         at = stringEnd(bytes, start)
