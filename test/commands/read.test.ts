@@ -44,7 +44,7 @@ function makeMirror(scratch: Scratch, { walkedAgoMs = 5 * MINUTE, tasks = 3 } = 
       take(PRECISE)
       for (let index = 1; index < tasks; index++)
         take(`{"id":"t${index}","systemStatus":"PENDING","createdAt":${index}}`)
-      table.markDeleted(2, now)
+      table.markDeleted(2, { readAt: now, now })
       new OwedTable(db, 0).owe('t2', 'open', now)
       setAsideTable(db, 1000).add(
         { source: 'list', skip: 4, taskId: null, reason: 'no-id', message: 'It has no id', raw: '{"a":1.0}' },

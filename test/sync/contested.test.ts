@@ -111,6 +111,11 @@ test.each<[string, Step[], object]>([
     { accuracy: 'MONTH', owed: 1 },
   ],
   [
+    'the same, and the list shows that state before the next look-up does: nothing is owed any more',
+    [listed(DAY), lookedUp(MONTH), listed(UNDATED), listed(MONTH), lookedUp(MONTH)],
+    { accuracy: 'MONTH', owed: 0 },
+  ],
+  [
     'the same, three times, and an hour later',
     [
       listed(DAY),

@@ -7,6 +7,7 @@ import type { RunEnd } from '../../src/mirror/tables/runs.ts'
 import { prepareWindow } from '../../src/sync/writer/prepare.ts'
 import { openSession } from '../../src/sync/writer/session.ts'
 import { makeScratch } from '../support/scratch.ts'
+import { openRun } from '../support/session.ts'
 
 const DONE = new Set(['DONE'])
 const ENDED: RunEnd = {
@@ -109,6 +110,39 @@ test('a window that was asked for earlier and is taken in later does not take ba
     ['a', 'new'],
     ['b', 'new'],
   ])
+  db.close()
+})
+
+test.each<[string, 'deleted' | 'restored']>([
+  ['marked deleted', 'deleted'],
+  ['found again', 'restored'],
+])('a task that was read under a clock ahead and is %s now: what a later window shows is taken in', (_, first) => {
+  using scratch = makeScratch()
+  const path = scratch.path('mirror.sqlite')
+  const day = 86_400_000
+  const run = (now: number) => {
+    const session = openRun(path, now, { asksDetails: false })
+    const list = (url: string, readAt: number): void => {
+      const item = { id: 'a', systemStatus: 'DONE', createdAt: 1, data: { url }, result: {} }
+      const raw = Buffer.from(JSON.stringify({ statusCode: 200, body: { items: [item] } }))
+      session.hold(readAt, prepareWindow(raw, new Set(['DONE'])), null)
+      session.takeIn({ handle: readAt, walkId: null, skip: 0, readAt, now: readAt })
+    }
+    const gone = (readAt: number) => session.takeDetails([{ kind: 'absent', taskId: 'a', readAt }], readAt)
+    return { session, list, gone }
+  }
+  const ahead = run(2 * day)
+  ahead.list('one', 2 * day)
+  if (first === 'restored') ahead.gone(2 * day + 1)
+  ahead.session.close()
+
+  const { session, list, gone } = run(day)
+  if (first === 'restored') list('one', day)
+  else gone(day)
+  list('two', day + 1)
+  session.close()
+  const db = new Database(path, { readonly: true })
+  expect(db.prepare('SELECT data_url, deleted_at FROM tasks').raw().all()).toEqual([['two', null]])
   db.close()
 })
 

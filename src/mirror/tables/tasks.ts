@@ -17,7 +17,7 @@ export interface KnownTask {
   /** Whether the list last showed it with another content than the row holds. */
   isListedOtherwise: boolean
   deletedAt: number | null
-  /** Start of the read that brought the present content, epoch ms by the clock of the run that took it in. */
+  /** Start of the read that brought the content or the deletion, epoch ms by the clock of the run that took it in. */
   readAt: number
   /** Whether this run has written the row. */
   isOfThisRun: boolean
@@ -92,8 +92,12 @@ function statements(db: Db) {
     withoutDetail: db
       .prepare('SELECT seq FROM tasks WHERE seq >= ? AND deleted_at IS NULL AND detail_at IS NULL ORDER BY seq LIMIT ?')
       .pluck(),
-    markDeleted: db.prepare('UPDATE tasks SET deleted_at = ?, changed_at = ?, change_seq = ? WHERE seq = ?'),
-    restore: db.prepare('UPDATE tasks SET deleted_at = NULL, changed_at = ?, change_seq = ? WHERE seq = ?'),
+    markDeleted: db.prepare(
+      'UPDATE tasks SET deleted_at = ?, read_at = ?, changed_at = ?, change_seq = ? WHERE seq = ?',
+    ),
+    restore: db.prepare(
+      'UPDATE tasks SET deleted_at = NULL, read_at = ?, changed_at = ?, change_seq = ? WHERE seq = ?',
+    ),
     highestSeq: db.prepare('SELECT coalesce(max(seq), 0) FROM tasks').pluck(),
     highestChange: db.prepare('SELECT coalesce(max(change_seq), 0) FROM tasks').pluck(),
     newestSeq: db
@@ -225,12 +229,12 @@ export class TaskTable {
     return { seqs, next: seqs.length < limit ? null : (seqs.at(-1) as number) + 1 }
   }
 
-  markDeleted(seq: number, now: number): void {
-    writeOne(this.#sql.markDeleted, now, now, this.#nextChange(), seq)
+  markDeleted(seq: number, { readAt, now }: RowTimes): void {
+    writeOne(this.#sql.markDeleted, now, readAt, now, this.#nextChange(), seq)
   }
 
-  restore(seq: number, now: number): void {
-    writeOne(this.#sql.restore, now, this.#nextChange(), seq)
+  restore(seq: number, { readAt, now }: RowTimes): void {
+    writeOne(this.#sql.restore, readAt, now, this.#nextChange(), seq)
   }
 
   /** Replaces the content of a tombstone, which stays one; the list has to show the task anew. */

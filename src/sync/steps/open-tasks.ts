@@ -20,7 +20,10 @@ import {
 
 /** So few tasks are asked for by id without a plan. */
 const ALWAYS_BY_ID = 20
-/** So many look-ups come first, and show what they cost. */
+/**
+ * So many look-ups come first, and show what they cost: at random places, for the list may go on showing a task as open
+ * that has ended, and where windows are cheaper nothing else asks for it by id.
+ */
 const FIRST = 8
 /** Bytes of an item before any was seen: those of a small task. */
 const UNKNOWN_BYTES = 1_000
@@ -38,9 +41,9 @@ export async function askOpenTasks(run: Run, { most, until }: OpenLimit): Promis
   if (due.length === 0) return 0
   await seeAccount(run)
   const tell = countedAs(run, 'open tasks', due.length)
-  const first = due.length > ALWAYS_BY_ID ? FIRST : ALWAYS_BY_ID
-  let silent = await ask(due.slice(0, first))
-  if (due.length > first && now() < until) silent += await askByPlan(due.slice(first))
+  const first = new Set(due.length > ALWAYS_BY_ID ? spreadOver(due, FIRST, run.random) : due)
+  let silent = await ask([...first])
+  if (due.length > first.size && now() < until) silent += await askByPlan(due.filter((id) => !first.has(id)))
   run.log.debug({ due: due.length, silent }, 'Open tasks')
   return silent
 
@@ -63,7 +66,7 @@ export async function askOpenTasks(run: Run, { most, until }: OpenLimit): Promis
     const plan = planOpenTasks(await placesOf(ids, costs), costs, margin)
     const asked = plan.byId.map((index) => ids[index] as string)
     const listed = plan.spans.flatMap(({ members }) => members.map((index) => ids[index] as string))
-    tell(0, first + asked.length + listed.length)
+    tell(0, first.size + asked.length + listed.length)
     run.log.debug({ due: ids.length, byId: asked.length, listed: listed.length, ...plan.cost, ...costs }, 'Open tasks')
     const windows = wantedWindows(plan.spans, await startsOf(run, plan.spans, ids), {
       capacity: costs.capacity,
@@ -81,6 +84,11 @@ export async function askOpenTasks(run: Run, { most, until }: OpenLimit): Promis
     const most = Math.max(ALWAYS_BY_ID, Math.floor(left / costOf({ byId: 1, windows: 0, items: 0 }, costs).ms))
     return silent + (await ask(unmet.slice(0, most), () => tell(0)))
   }
+}
+
+/** `count` of `ids`, in their order: one at a random place in each of as many equal parts. `random` gives 0 to 1. */
+function spreadOver(ids: readonly string[], count: number, random: () => number): string[] {
+  return Array.from({ length: count }, (_, part) => ids[Math.floor(((part + random()) / count) * ids.length)] as string)
 }
 
 /** Where in the list the first task of each span stands, by what the mirror holds. */

@@ -81,12 +81,16 @@ function takeFound(
   return takeTask(writing, { ...step, now }, known, item.task)
 }
 
-function markDeleted(writing: Writing, taskId: string, now: number): DetailOutcome {
+function markDeleted(
+  writing: Writing,
+  { taskId, readAt }: DetailStep & { kind: 'absent' },
+  now: number,
+): DetailOutcome {
   const { tasks, owed } = writing.tables
   const known = tasks.find(taskId)
   for (const reason of ['open', 'detail', 'candidate', 'deleted'] as const) owed.settle(taskId, reason)
   if (known === undefined || known.deletedAt !== null) return 'unchanged'
-  tasks.markDeleted(known.seq, now)
+  tasks.markDeleted(known.seq, { readAt, now })
   writing.count('deleted')
   return 'deleted'
 }
@@ -192,7 +196,7 @@ export function detailIntake(writing: Writing, held: Map<number, Detail>) {
     takeDetails(steps: DetailStep[], now: number): DetailTaken[] {
       const outcomeOf = (step: DetailStep): DetailOutcome => {
         if (step.kind === 'found') return takeFound(writing, step, letGo(step.handle), now)
-        return step.kind === 'absent' ? markDeleted(writing, step.taskId, now) : keepOwed(writing, step, now)
+        return step.kind === 'absent' ? markDeleted(writing, step, now) : keepOwed(writing, step, now)
       }
       return writing.commit(() => {
         writing.count('details', steps.length)

@@ -92,17 +92,13 @@ export function walkIntake(writing: Writing) {
     }
   }
 
-  /** Owes a look-up by id of what the walk did not meet, though it was there when the walk began. Returns how many. */
-  function oweMissing(walkId: number, now: number): number {
-    let found = 0
+  /** Owes a look-up by id of what the walk did not meet, though it was there when the walk began. */
+  function oweMissing(walkId: number, now: number): void {
     for (const seq of writing.marks(walkId).missing()) {
       // A detail that this run took in has answered for the task already.
       const live = writing.detailReadAt.has(seq) ? undefined : tasks.liveIdOf(seq)
-      if (live === undefined) continue
-      owed.owe(live, 'candidate', now)
-      found += 1
+      if (live !== undefined) owed.owe(live, 'candidate', now)
     }
-    return found
   }
 
   return {
@@ -119,25 +115,25 @@ export function walkIntake(writing: Writing) {
       })
     },
 
-    /** Ends a walk, owes what it did not meet and returns how many; throws `bug` if complete without evidence. */
-    endWalk(ended: WalkEnded): number {
+    /** Ends a walk and owes what it did not meet; throws `bug` if complete without evidence. */
+    endWalk(ended: WalkEnded): void {
       const { walkId, now } = ended
       writing.throwBroken()
-      const done = writing.commit(() => {
+      const unproven = writing.commit(() => {
         walks.end(walkId, ended, now)
         evidence.add(walkId, ended.evidence, new Met())
-        const unproven = ended.verdict === 'complete' ? seal(walkId) : null
-        if (unproven === null) {
+        const why = ended.verdict === 'complete' ? seal(walkId) : null
+        if (why !== null) walks.end(walkId, { verdict: 'partial', reason: 'not-proven', ordering: null }, now)
+        else {
           writeFacts(writing.db, ended.facts, now)
-          if (!ended.candidates) return { unproven, candidates: 0 }
-          settleByWalk(writing, walks.get(walkId) as WalkRow, now, now)
-          return { unproven, candidates: oweMissing(walkId, now) }
+          if (ended.candidates) {
+            settleByWalk(writing, walks.get(walkId) as WalkRow, now, now)
+            oweMissing(walkId, now)
+          }
         }
-        walks.end(walkId, { verdict: 'partial', reason: 'not-proven', ordering: null }, now)
-        return { unproven, candidates: 0 }
+        return why
       })
-      if (done.unproven !== null) throw notProven(walkId, done.unproven)
-      return done.candidates
+      if (unproven !== null) throw notProven(walkId, unproven)
     },
 
     walk: (walkId: number): WalkRow | null => walks.get(walkId),

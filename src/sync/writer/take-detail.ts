@@ -99,7 +99,7 @@ export function takeDetail(
   const settledAs = isDated || !isListedOtherwise ? null : contentHash(shapeTask(listed))
   const listHash = recency === 'newer' ? settledAs : held.listHash
   if (!same) tables.tasks.replace(seq, row, { contentHash: hash, listHash }, reading)
-  else if (restored) tables.tasks.restore(seq, now)
+  else if (restored) tables.tasks.restore(seq, reading)
   else if (listHash !== held.listHash) tables.tasks.setListHash(seq, listHash)
   const outcome = restored ? 'restored' : same ? 'unchanged' : 'updated'
   if (recency !== 'unclear')

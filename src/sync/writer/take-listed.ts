@@ -61,7 +61,7 @@ export function takeListed(
   const waits = !isAllShown && (rules.asksDetails || isFinal(stored, rules.finalStatuses))
   if (waits) {
     tables.tasks.setListHash(seq, listHash)
-    if (restored) tables.tasks.restore(seq, now)
+    if (restored) tables.tasks.restore(seq, times)
   } else {
     const merged = isAllShown ? shown : layOver(stored, shown)
     const mergedRow = isAllShown ? row : shapeTask(merged)
@@ -95,7 +95,7 @@ function keepStored(
   const { contentHash: stays, detailAt, listHash: before } = tables.tasks.hashes(seq)
   const restored = deletedAt !== null
   if (restored) {
-    tables.tasks.restore(seq, now)
+    tables.tasks.restore(seq, times)
     // Nothing is owed of a tombstone, and `prune` may have taken its parts.
     noteOwed(intake, stored, now)
   }
