@@ -9,6 +9,9 @@ import { danglingTarget, restoredPath } from './files.ts'
 /** "TMIR": tells a mirror from any other SQLite file. */
 export const APPLICATION_ID = 0x544d4952
 
+/** What SQLite and the lock call the files beside a mirror: a mirror of such a name would be taken for one of them. */
+const BESIDE = /(-wal|-shm|-journal|\.lock|\.holder)$/
+
 /** Looks at the first 100 bytes, without SQLite. Throws `mirror-foreign`, or `mirror-unwritable` without a folder. */
 export function inspect(path: string): 'missing' | 'empty' | 'mirror' {
   const stat = statSync(path, { throwIfNoEntry: false })
@@ -21,6 +24,7 @@ export function inspect(path: string): 'missing' | 'empty' | 'mirror' {
         hint: 'Create it, or name another file with --db.',
       })
     }
+    refuseBeside(path)
     return 'missing'
   }
   if (!stat.isFile()) {
@@ -29,7 +33,10 @@ export function inspect(path: string): 'missing' | 'empty' | 'mirror' {
       hint: 'Name a file with --db.',
     })
   }
-  if (stat.size === 0) return 'empty'
+  if (stat.size === 0) {
+    refuseBeside(path)
+    return 'empty'
+  }
   const head = Buffer.alloc(100)
   readSync(lastingHandle(path, stat), head, 0, 100, 0)
   const isSqlite = head.toString('latin1', 0, 16) === 'SQLite format 3\0'
@@ -41,10 +48,19 @@ export function inspect(path: string): 'missing' | 'empty' | 'mirror' {
     {
       facts: { path },
       hint: isSqlite
-        ? 'Name another file; --db says which one is the mirror.'
+        ? 'Name another file; --db says which one is the mirror. A mirror that `.dump` or `.recover` made anew is refused, too: it may lack tasks. Restore a copy, or run `task-mirror sync` with a new file.'
         : 'Name another file; --db says which one is the mirror. If this was it, move it away with its -wal and -shm, then restore a copy or run `task-mirror sync`.',
     },
   )
+}
+
+function refuseBeside(path: string): void {
+  const ending = BESIDE.exec(path)?.[0]
+  if (ending === undefined) return
+  throw new MirrorError('mirror-foreign', `${path} is no name for a mirror: files beside one end in ${ending}`, {
+    facts: { path },
+    hint: 'Give --db the name of the mirror itself, without that ending.',
+  })
 }
 
 /** Throws `mirror-unwritable` for a link without target: once that is there again, there would be two mirrors. */

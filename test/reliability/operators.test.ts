@@ -138,6 +138,24 @@ describe('a file that is no mirror', () => {
     expect(stage.simulator.requests).toBe(0)
   })
 
+  test.concurrent('no mirror is made under the name of a file that lies beside one, and none of these is written to', async () => {
+    await using stage = await makeStage({ tasks: 10 })
+    expect((await stage.sync()).code).toBe(0)
+    const asked = stage.simulator.requests
+    const before = pictureOf(stage.dir)
+    for (const ending of ['-wal', '-shm', '-journal', '.lock', '.holder']) {
+      for (const args of few([['sync'], ['rejected', '--replay'], ['probe']], ([name]) => name === 'sync')) {
+        const { code, stderr } = await stage.runHere([...args, '--db', stage.mirrorPath + ending])
+        expect({ args, ending, code, stderr }).toMatchObject({
+          code: 7,
+          stderr: expect.stringContaining('no name for a mirror'),
+        })
+      }
+    }
+    expect(pictureOf(stage.dir)).toEqual(before)
+    expect(stage.simulator.requests).toBe(asked)
+  })
+
   test.concurrent('a mirror of a newer program is refused by every command and left as it is', async () => {
     await using stage = await makeStage({ tasks: 10 })
     expect((await stage.sync()).code).toBe(0)

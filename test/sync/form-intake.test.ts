@@ -16,7 +16,12 @@ test('comparisons are counted up, with the most of each sign that was compared',
   const first = { final: 1, open: 1, longest: { result: 70, data: 90 } }
   expect(learnedBy(judged, tasks, 9, {}).forms_compared).toMatchObject(first)
   const many = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`s${n}`, 1]))
-  expect(Object.keys(learnedBy(judged, [withSigns(many)], 9, {}).forms_compared!.longest)).toHaveLength(18)
+  expect(Object.keys(learnedBy(judged, [withSigns(many)], 9, {}).forms_compared!.longest!)).toHaveLength(18)
+})
+
+test('a comparison of a build before 1.0.0, which kept no signs, is counted on', () => {
+  const facts = learnedBy({ ...JUDGED, final: 1 }, [], 9, { forms_compared: { at: 1, final: 2, open: 1 } })
+  expect(facts.forms_compared).toEqual({ at: 9, final: 3, open: 1, longest: {} })
 })
 
 test.each([

@@ -58,9 +58,9 @@ export interface Facts {
   uneven_fields?: UnevenField[]
   /**
    * When list and details were compared last, how many final and open tasks so far, and the most of each sign that the
-   * list shows less (form-sample.ts): bytes of the bodies, and 1 for all others.
+   * list shows less (form-sample.ts): bytes of the bodies, and 1 for all others. Builds before 1.0.0 kept no signs.
    */
-  forms_compared?: { at: number; final: number; open: number; longest: Record<string, number> }
+  forms_compared?: { at: number; final: number; open: number; longest?: Record<string, number> }
   /** Rows from this seq on have yet to be checked for details that are owed because of `summary_fields`. */
   summary_sweep?: number
   /** The service asked to be left alone until then. */

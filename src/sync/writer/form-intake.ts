@@ -122,8 +122,8 @@ export function learnedBy(
 ): Facts {
   const learned: Facts = { uneven_fields: uneven.length > 0 ? uneven : undefined }
   if (at !== null && final + open + unfinished > 0) {
-    const before = known.forms_compared ?? { final: 0, open: 0, longest: {} }
-    const longest = new Map(Object.entries(before.longest))
+    const before = { final: 0, open: 0, longest: {}, ...known.forms_compared }
+    const longest = new Map<string, number>(Object.entries(before.longest))
     for (const { signs } of tasks)
       for (const [sign, size] of signs)
         if (longest.has(sign) || longest.size < MOST_SIGNS) longest.set(sign, Math.max(size, longest.get(sign) ?? 0))

@@ -36,7 +36,7 @@ export async function s3rverBackend(): Promise<Backend> {
       const tag = createHash('md5').update(object(key)).digest('hex')
       if (headers['if-match'] !== `"${tag}"`) return failure(412, 'PreconditionFailed')
     }
-    if (method === 'GET' && query.has('uploads')) return listOf(uploads)
+    if (method === 'GET' && query.has('uploads')) return listOf(uploads, query)
     if (uploadId !== null && !uploads.has(uploadId)) return failure(404, 'NoSuchUpload')
     if (method === 'DELETE' && uploadId !== null) {
       uploads.delete(uploadId)
@@ -64,9 +64,22 @@ export async function s3rverBackend(): Promise<Backend> {
   }
 }
 
-function listOf(uploads: Map<string, string>): Answer {
-  const items = [...uploads].map(([id, key]) => `<Upload><Key>${key}</Key><UploadId>${id}</UploadId></Upload>`)
-  const body = `<?xml version="1.0"?><ListMultipartUploadsResult>${items.join('')}</ListMultipartUploadsResult>`
+/** As many uploads as a page holds. */
+const PAGE = 2
+
+/** A page in the order of keys, behind the markers, as Amazon gives them, whose pages hold a thousand. */
+function listOf(uploads: Map<string, string>, query: URLSearchParams): Answer {
+  const [prefix, key, marker] = ['prefix', 'key-marker', 'upload-id-marker'].map((name) => query.get(name) ?? '')
+  const behind = [...uploads]
+    .filter(([id, one]) => one.startsWith(prefix!) && (one > key! || (one === key && marker !== '' && id > marker!)))
+    .sort(([a, one], [b, other]) => (`${one} ${a}` < `${other} ${b}` ? -1 : 1))
+  const page = behind.slice(0, PAGE)
+  const [id, last] = page.at(-1) ?? []
+  const isTruncated = behind.length > PAGE
+  const markers = `<NextKeyMarker>${last}</NextKeyMarker><NextUploadIdMarker>${id}</NextUploadIdMarker>`
+  const items = page.map(([id, key]) => `<Upload><Key>${key}</Key><UploadId>${id}</UploadId></Upload>`)
+  const parts = [`<IsTruncated>${isTruncated}</IsTruncated>`, isTruncated ? markers : '', ...items].join('')
+  const body = `<?xml version="1.0"?><ListMultipartUploadsResult>${parts}</ListMultipartUploadsResult>`
   return { status: 200, headers: { 'content-type': 'application/xml' }, body: Buffer.from(body) }
 }
 

@@ -1,10 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { CreateMultipartUploadCommand, S3Client } from '@aws-sdk/client-s3'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { exportSnapshot } from '../../../src/export/export.ts'
 import type { ExportOptions } from '../../../src/export/options.ts'
 import type { Latest, Manifest } from '../../../src/export/publish/manifest.ts'
+import { s3ClientConfig } from '../../../src/export/publish/s3/address.ts'
 import { verifySnapshot } from '../../../src/export/verify/verify.ts'
+import { snapshotIdOf } from '../../../src/mirror/tables/snapshots.ts'
 import { SOAK } from '../../support/soak.ts'
 import { type FilledMirror, makeMirror, ordinaryRows } from '../mirror.ts'
 import { type Asked, type Storage, startStorage } from './storage.ts'
@@ -208,6 +211,18 @@ test('what a dead export left is cleared away a day later; what may still be wri
   expect((await storage.uploads()).length).toBe(0)
   expect(await storage.keys()).toHaveLength(5)
   expect((await latestOf(storage)).full?.snapshotId).toBe(last.snapshotId)
+})
+
+test('an upload of a dead export is ended, however many of other programs are listed before it', async () => {
+  const storage = await startStorage()
+  const client = new S3Client({ ...s3ClientConfig(storage.env), region: 'us-east-1' })
+  onTestFinished(() => client.destroy())
+  const others = ['tasks/1-a', 'tasks/1-b', 'tasks/1-b', 'tasks/1-c', 'tasks/1-d']
+  const dead = `tasks/${snapshotIdOf(1_790_000_000_000, 5, 'abcdef')}/part-00000.parquet`
+  for (const Key of [...others, dead, dead, `${dead}.gz`])
+    await client.send(new CreateMultipartUploadCommand({ Bucket: 'lake', Key }))
+  await publishing(makeMirror(...ordinaryRows(2)), storage, { now: () => 1_790_000_000_000 + 2 * DAY })
+  expect((await storage.uploads()).toSorted()).toEqual(others)
 })
 
 test('an export whose files another one, by a clock two days ahead, has cleared away publishes nothing', async () => {

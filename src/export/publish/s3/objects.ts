@@ -10,6 +10,7 @@ import {
   GetObjectCommand,
   HeadObjectCommand,
   ListMultipartUploadsCommand,
+  type ListMultipartUploadsCommandInput,
   ListObjectsV2Command,
   PutObjectCommand,
   S3Client,
@@ -35,6 +36,8 @@ type Condition = { IfNoneMatch?: '*' } | { IfMatch: string }
 const TIDY_MS = 3_000
 /** Most pages of a list, of 1,000 names each: more than any manifest or retention leaves. */
 const MOST_PAGES = 1_000
+/** Most pages of uploads that were never finished, of 1,000 each: those of other programs may stand in front. */
+const MOST_UPLOAD_PAGES = 20
 /** How often an object is read whose connection breaks. */
 const MOST_READS = 5
 /** Codes of a connection that broke within a body. */
@@ -154,13 +157,17 @@ export class S3Objects {
 
   /** Ends uploads that were never finished, where `isDead` says so of a name; what cannot be listed or ended stays. */
   async abortUploads(isDead: (name: string) => boolean): Promise<void> {
-    const { Uploads = [] } = await this.#send(
-      new ListMultipartUploadsCommand({ Bucket: this.#bucket, Prefix: this.#prefix }),
-    ).catch(() => ({ Uploads: [] }))
-    for (const { Key, UploadId } of Uploads) {
-      if (!Key?.startsWith(this.#prefix) || !isDead(Key.slice(this.#prefix.length))) continue
-      const abort = new AbortMultipartUploadCommand({ Bucket: this.#bucket, Key, UploadId })
-      await this.#send(abort).catch(() => {})
+    const at: ListMultipartUploadsCommandInput = { Bucket: this.#bucket, Prefix: this.#prefix }
+    for (let pages = 0; pages < MOST_UPLOAD_PAGES; pages += 1) {
+      const page = await this.#send(new ListMultipartUploadsCommand(at)).catch(() => null)
+      for (const { Key, UploadId } of page?.Uploads ?? []) {
+        if (!Key?.startsWith(this.#prefix) || !isDead(Key.slice(this.#prefix.length))) continue
+        const abort = new AbortMultipartUploadCommand({ Bucket: this.#bucket, Key, UploadId })
+        await this.#send(abort).catch(() => {})
+      }
+      if (!page?.IsTruncated) return
+      at.KeyMarker = page.NextKeyMarker
+      at.UploadIdMarker = page.NextUploadIdMarker
     }
   }
 
