@@ -396,3 +396,25 @@ test('a snapshot that latest.json may name, or that cannot be taken away, is sai
   })
   expect((await storage.keys()).filter((key) => key.endsWith('_manifest.json'))).toHaveLength(1)
 })
+
+test('no message about the storage says that nothing was published where something is, or where one only reads', async () => {
+  const storage = await startStorage()
+  const { env } = storage
+  const mirror = makeMirror(...ordinaryRows(10))
+  const abort = new AbortController()
+  storage.fault = ({ method, path }) => {
+    if (method === 'PUT' && path.includes('latest.json')) abort.abort()
+    return undefined
+  }
+  await expect(publishing(mirror, storage, { signal: abort.signal })).rejects.toMatchObject({
+    code: 'interrupted',
+    message: expect.stringMatching(
+      /^s3:.* is published, but latest\.json may not name it: (?!.*nothing was published)/,
+    ),
+  })
+  storage.fault = () => ({ status: 400, code: 'Odd' })
+  await expect(verifySnapshot('s3://lake/tasks', { dbPath: mirror.path, deep: false, env })).rejects.toMatchObject({
+    code: 'snapshot-unwritable',
+    hint: expect.not.stringContaining('Nothing was published'),
+  })
+})

@@ -198,7 +198,7 @@ export class S3Objects {
   #endless(prefix: string): MirrorError {
     return new MirrorError('snapshot-unwritable', `${this.place} cannot be used: its list of ${prefix} does not end`, {
       facts: { place: this.place },
-      hint: 'Nothing was published. Check the endpoint, or name a prefix with fewer objects.',
+      hint: 'Check the endpoint, or name a prefix with fewer objects.',
     })
   }
 }
