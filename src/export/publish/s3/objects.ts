@@ -20,7 +20,7 @@ import { s3Address, s3ClientConfig } from './address.ts'
 import { boundAnswers, bounded, boundedObject } from './answers.ts'
 import { explainS3, s3ErrorName, s3Status } from './explain.ts'
 import { encryptionOf, refuseInsecure } from './policy.ts'
-import { ObjectUpload } from './upload.ts'
+import { ObjectUpload, TIDY_MS } from './upload.ts'
 
 export interface S3Options {
   env: NodeJS.ProcessEnv
@@ -31,8 +31,6 @@ export interface S3Options {
 /** Condition of a write: only where nothing is there, or only over what was read. */
 type Condition = { IfNoneMatch?: '*' } | { IfMatch: string }
 
-/** Removing what is of no use any more takes no longer than this. */
-const TIDY_MS = 3_000
 /** Most pages of a list, of 1,000 names each: more than any manifest or retention leaves. */
 const MOST_PAGES = 1_000
 /** How often an object is read whose connection breaks. */
@@ -73,21 +71,17 @@ export class S3Objects {
       if (s3ErrorName(error) === 'NoSuchKey' || (s3Status(error) === 404 && s3ErrorName(error) !== 'NoSuchBucket')) {
         return null
       }
-      throw this.#explained(error)
+      throw error
     }
   }
 
   /** Copies an object of `bytes` bytes to a file; `clear` is called before each attempt. */
   async copyTo(path: string, { name, bytes, clear }: { name: string; bytes: number; clear: () => Promise<void> }) {
     const until = this.#signal ? { signal: this.#signal } : {}
-    try {
-      await this.#reading(name, async (body) => {
-        await clear()
-        await pipeline(boundedObject(body, bytes), createWriteStream(path, { flags: 'wx', mode: 0o600 }), until)
-      })
-    } catch (error) {
-      throw this.#explained(error)
-    }
+    await this.#reading(name, async (body) => {
+      await clear()
+      await pipeline(boundedObject(body, bytes), createWriteStream(path, { flags: 'wx', mode: 0o600 }), until)
+    })
   }
 
   async isThere(name: string): Promise<boolean> {
@@ -190,7 +184,7 @@ export class S3Objects {
       try {
         return await read(Body as Readable, ETag)
       } catch (error) {
-        if (left <= 1 || !BROKEN.test(String((error as NodeJS.ErrnoException).code))) throw error
+        if (left <= 1 || !BROKEN.test(String((error as NodeJS.ErrnoException).code))) throw this.#explained(error)
       }
     }
   }
