@@ -10,7 +10,7 @@ import type { ExportOptions } from './options.ts'
 import type { FeedBase } from './publish/feed.ts'
 import type { RecordedFilters } from './publish/manifest.ts'
 import type { Sink } from './publish/sink.ts'
-import type { Target } from './publish/target.ts'
+import { isDataset, type Target } from './publish/target.ts'
 import { chosenColumns } from './read/columns.ts'
 import type { FileLimits } from './read/partition.ts'
 import type { CutReader } from './read/rows.ts'
@@ -88,7 +88,7 @@ const FEED_COLUMNS = ['id', 'deleted_at', 'change_seq']
 
 /** Throws `usage-invalid` for options that do not go with the format or the place. */
 export function refuseMisplaced(target: Target, options: ExportOptions): void {
-  const isDataset = target.kind === 'folder' || target.kind === 's3'
+  const isOneFile = !isDataset(target)
   const own: FormatOption[] = ['columns', 'engine', ...SWITCHES.map(([name]) => name)]
   const misplaced: [boolean, string, string][] = [
     ...own.map((name): [boolean, string, string] => {
@@ -97,13 +97,13 @@ export function refuseMisplaced(target: Target, options: ExportOptions): void {
       return [Boolean(options[name]) && !takers.includes(target.format), flagOf(name), why]
     }),
     [
-      !isDataset && (options.partitionBy ?? 'none') !== 'none',
+      isOneFile && (options.partitionBy ?? 'none') !== 'none',
       '--partition-by',
       'one file has no partitions: let --out end in /',
     ],
-    [!isDataset && (options.rowsPerFile ?? null) !== null, '--rows-per-file', 'let --out end in / for a dataset'],
-    [!isDataset && (options.keep ?? null) !== null, '--keep', 'let --out end in / for a dataset'],
-    [!isDataset && options.partitionValues !== undefined, '--partition-value', 'let --out end in / for a dataset'],
+    [isOneFile && (options.rowsPerFile ?? null) !== null, '--rows-per-file', 'let --out end in / for a dataset'],
+    [isOneFile && (options.keep ?? null) !== null, '--keep', 'let --out end in / for a dataset'],
+    [isOneFile && options.partitionValues !== undefined, '--partition-value', 'let --out end in / for a dataset'],
     [
       target.kind === 'stdout' && options.changes === 'last',
       '--changes last',
