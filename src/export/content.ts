@@ -66,14 +66,12 @@ export function packingOf(
 /** The filters in one spelling, so that equal filters are equal text. Throws `usage-invalid` for an unknown column. */
 export function filtersOf(options: ExportOptions): RecordedFilters {
   const { filters = {}, redact, columns = null, changes, withMeta = false } = options
-  const bound = (value: number | bigint | null | undefined) =>
-    value === undefined || value === null ? null : Number(value)
   return {
-    since: bound(filters.since),
-    until: bound(filters.until),
+    since: filters.since ?? null,
+    until: filters.until ?? null,
     statuses: filters.statuses ? [...new Set(filters.statuses)].sort() : null,
     includeDeleted: changes !== undefined || (filters.includeDeleted ?? false),
-    redact: redact === null ? [] : [...new Set(redact.map((name) => name.toLowerCase()))].sort(),
+    redact: [...new Set(redact.map((name) => name.toLowerCase()))].sort(),
     // Without `_mirror` a tombstone in a feed of NDJSON could not be told from a task.
     withMeta: withMeta || changes !== undefined,
     columns: columns === null ? null : chosenColumns(columns, false).map((column) => column.name),

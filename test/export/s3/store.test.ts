@@ -174,7 +174,7 @@ test('a kill between parts leaves the previous publication in force', async () =
   const before = await publishing(mirror, storage, { ...NDJSON, filters: { until: 1_700_000_002_000 } })
   const script = `import { exportSnapshot } from '${SOURCE}'
     await exportSnapshot({ dbPath: process.argv[1], out: 's3://lake/tasks', format: 'ndjson', compression: 'none',
-      redact: null, toolVersion: '0', env: process.env })`
+      redact: [], toolVersion: '0', env: process.env })`
   const child = spawn(process.execPath, ['--input-type=module', '-e', script, mirror.path], { stdio: 'ignore' })
   onTestFinished(() => void child.kill('SIGKILL'))
   const exited = once(child, 'exit')
