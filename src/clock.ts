@@ -4,6 +4,9 @@
 /** Epoch ms by the wall clock, or ms of the monotonic clock. */
 export type Clock = () => number
 
+export const HOUR_MS = 3_600_000
+export const DAY_MS = 24 * HOUR_MS
+
 /** The value of `sync.settleMs` where there is no configuration. */
 const SETTLE_MS = 60_000
 /** Least tolerance: a clock may be adjusted by this much between two runs. */

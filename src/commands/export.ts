@@ -143,7 +143,7 @@ export const exporting: CommandSpec<ExportFlags> = {
         ...usual.filters,
       },
       changes: flags.changes === true ? 'last' : flags.changes,
-      redact: flags.noRedact === true ? null : [...usual.redact, ...(namesIn(flags.redactHeader) ?? [])],
+      redact: flags.noRedact === true ? [] : [...usual.redact, ...(namesIn(flags.redactHeader) ?? [])],
       columns: namesIn(flags.columns)?.filter((name) => name !== '') ?? null,
       ...Object.fromEntries(SWITCHES.map(([name]) => [name, flags[name] === true])),
     } as const

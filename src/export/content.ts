@@ -10,7 +10,7 @@ import type { ExportOptions } from './options.ts'
 import type { FeedBase } from './publish/feed.ts'
 import type { RecordedFilters } from './publish/manifest.ts'
 import type { Sink } from './publish/sink.ts'
-import type { Target } from './publish/target.ts'
+import { isDataset, type Target } from './publish/target.ts'
 import { chosenColumns } from './read/columns.ts'
 import type { FileLimits } from './read/partition.ts'
 import type { CutReader } from './read/rows.ts'
@@ -66,14 +66,12 @@ export function packingOf(
 /** The filters in one spelling, so that equal filters are equal text. Throws `usage-invalid` for an unknown column. */
 export function filtersOf(options: ExportOptions): RecordedFilters {
   const { filters = {}, redact, columns = null, changes, withMeta = false } = options
-  const bound = (value: number | bigint | null | undefined) =>
-    value === undefined || value === null ? null : Number(value)
   return {
-    since: bound(filters.since),
-    until: bound(filters.until),
+    since: filters.since ?? null,
+    until: filters.until ?? null,
     statuses: filters.statuses ? [...new Set(filters.statuses)].sort() : null,
     includeDeleted: changes !== undefined || (filters.includeDeleted ?? false),
-    redact: redact === null ? [] : [...new Set(redact.map((name) => name.toLowerCase()))].sort(),
+    redact: [...new Set(redact.map((name) => name.toLowerCase()))].sort(),
     // Without `_mirror` a tombstone in a feed of NDJSON could not be told from a task.
     withMeta: withMeta || changes !== undefined,
     columns: columns === null ? null : chosenColumns(columns, false).map((column) => column.name),
@@ -88,7 +86,7 @@ const FEED_COLUMNS = ['id', 'deleted_at', 'change_seq']
 
 /** Throws `usage-invalid` for options that do not go with the format or the place. */
 export function refuseMisplaced(target: Target, options: ExportOptions): void {
-  const isDataset = target.kind === 'folder' || target.kind === 's3'
+  const isOneFile = !isDataset(target)
   const own: FormatOption[] = ['columns', 'engine', ...SWITCHES.map(([name]) => name)]
   const misplaced: [boolean, string, string][] = [
     ...own.map((name): [boolean, string, string] => {
@@ -97,13 +95,13 @@ export function refuseMisplaced(target: Target, options: ExportOptions): void {
       return [Boolean(options[name]) && !takers.includes(target.format), flagOf(name), why]
     }),
     [
-      !isDataset && (options.partitionBy ?? 'none') !== 'none',
+      isOneFile && (options.partitionBy ?? 'none') !== 'none',
       '--partition-by',
       'one file has no partitions: let --out end in /',
     ],
-    [!isDataset && (options.rowsPerFile ?? null) !== null, '--rows-per-file', 'let --out end in / for a dataset'],
-    [!isDataset && (options.keep ?? null) !== null, '--keep', 'let --out end in / for a dataset'],
-    [!isDataset && options.partitionValues !== undefined, '--partition-value', 'let --out end in / for a dataset'],
+    [isOneFile && (options.rowsPerFile ?? null) !== null, '--rows-per-file', 'let --out end in / for a dataset'],
+    [isOneFile && (options.keep ?? null) !== null, '--keep', 'let --out end in / for a dataset'],
+    [isOneFile && options.partitionValues !== undefined, '--partition-value', 'let --out end in / for a dataset'],
     [
       target.kind === 'stdout' && options.changes === 'last',
       '--changes last',

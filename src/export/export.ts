@@ -22,7 +22,7 @@ import { removeExpired } from './publish/retention.ts'
 import { type Sink, streamSink } from './publish/sink.ts'
 import type { Store } from './publish/store.ts'
 import { storeAt } from './publish/store-at.ts'
-import { type Target, targetOf } from './publish/target.ts'
+import { isDataset, type Target, targetOf } from './publish/target.ts'
 import type { Filters } from './read/conditions.ts'
 import type { FileLimits } from './read/partition.ts'
 import { redactionOf } from './read/redact.ts'
@@ -43,7 +43,7 @@ export async function exportSnapshot(options: ExportOptions): Promise<ExportResu
   const target = engine && compression === undefined ? { ...asked, compression: COMPRESSION_OF[engine] } : asked
   const filters = filtersOf(options)
   stopIfAborted(options.signal)
-  const store = await storeAt(target, options)
+  const store = isDataset(target) ? await storeAt(target, options) : null
   try {
     const place = store?.place ?? (target.kind === 'stdout' ? '-' : resolve(target.out))
     const { result, entry } = await publish({ place, store, target, filters, startedAt, now }, options)

@@ -25,8 +25,8 @@ export interface ExportOptions extends Switches {
   filters?: Omit<Filters, 'sinceSeq'>
   /** Only what changed: since that `change_seq` or the last publication there. Tombstones and `_mirror` included. */
   changes?: number | 'last' | undefined
-  /** As `export.redactHeaders`: values of these headers and of credentials are replaced; null or empty: none at all. */
-  redact: readonly string[] | null
+  /** As `export.redactHeaders`: values of these headers and of credentials are replaced; empty: none at all. */
+  redact: readonly string[]
   /** Names of the columns, all where absent. */
   columns?: readonly string[] | null
   /** Parquet only. */

@@ -1,6 +1,7 @@
 // Charts as text: SVG where time runs to the right, HTML where bars have names. Colours are CSS variables, so that one
 // drawing suits light and dark; every mark has a tooltip. Pure and independent of what is drawn: the page's script
 // draws with this code as well.
+import { DAY_MS, HOUR_MS } from '../clock.ts'
 import { escapeHtml } from './html.ts'
 
 /** A custom property of style.ts, without its dashes. */
@@ -222,29 +223,27 @@ function scaleOf({ kind, categories, series, isLog }: Chart): Scale {
 export function countTicks(most: number): number[] {
   const rough = most / 4
   const power = 10 ** Math.floor(Math.log10(rough))
-  const step = Math.max(1, [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((size) => size >= rough) ?? rough)
-  const whole = Number.isInteger(step) ? step : Math.ceil(step)
+  const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((size) => size >= rough) ?? rough
+  const whole = Math.max(1, Math.ceil(step))
   return Array.from({ length: Math.ceil(most / whole) + 1 }, (_, index) => index * whole)
 }
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
 /** Round durations, about a factor of ten apart; the second list adds those between. */
 const LADDER = [
   ...[1, 10, 100],
   ...[1, 10].map((n) => n * SECOND),
   ...[1, 10].map((n) => n * MINUTE),
-  ...[1, 6].map((n) => n * HOUR),
-  ...[1, 10, 100, 1000].map((n) => n * DAY),
+  ...[1, 6].map((n) => n * HOUR_MS),
+  ...[1, 10, 100, 1000].map((n) => n * DAY_MS),
 ]
 const FINE_LADDER = [
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
   ...[1, 2, 5, 10, 20, 30].map((n) => n * SECOND),
   ...[1, 2, 5, 10, 20, 30].map((n) => n * MINUTE),
-  ...[1, 2, 6, 12].map((n) => n * HOUR),
-  ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000].map((n) => n * DAY),
+  ...[1, 2, 6, 12].map((n) => n * HOUR_MS),
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000].map((n) => n * DAY_MS),
 ]
 
 /** Round durations in ms; the first is at most `least`, the last at least `most`. */

@@ -134,13 +134,7 @@ function header(title: string, baseUrl: string | null, about: string): string {
   return `<h1>${escapeHtml(title)}</h1>${service}<p class="about">${escapeHtml(about)}</p>`
 }
 
-interface Parts {
-  title: string
-  policy: string
-  main: string
-}
-
-function documentHtml({ title, policy, main }: Parts): string {
+function documentHtml({ title, policy, main }: Record<'title' | 'policy' | 'main', string>): string {
   return `<!doctype html>
 <html lang="en">
 <head>

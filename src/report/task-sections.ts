@@ -1,14 +1,13 @@
 // The report's sections on tasks, all or those of one host and period: how many were created when, how they ended, how
 // long they took, where they went. Work for no task, ten or a million. Pure: the page's script remakes them when the
 // reader chooses.
+import { DAY_MS, HOUR_MS } from '../clock.ts'
 import type { Ending, HostFigures, TaskFigures } from '../mirror/shown/figures.ts'
 import { grouped } from '../shown.ts'
 import type { Category, Colour, Series } from './charts.ts'
 import { duration, minute, percent, shortText } from './html.ts'
 import { emptySection, section } from './section.ts'
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 /** A period counts as whole where at most this share of it is missing. */
 const WHOLE = 0.02
 

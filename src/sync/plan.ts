@@ -1,5 +1,5 @@
 // What a run does, in which order: a pure function of what is known, flags and time (design.md 6.3).
-import { ageOf } from '../clock.ts'
+import { ageOf, HOUR_MS } from '../clock.ts'
 import type { Config } from '../config/schema.ts'
 import type { WalkRow } from '../mirror/tables/walks.ts'
 import type { Opened } from './writer/run-intake.ts'
@@ -46,7 +46,6 @@ export interface PlanInput extends KnownBefore, Pick<Config['sync'], 'details' |
   now: number
 }
 
-const HOUR_MS = 3_600_000
 /** An interrupted walk older than this is not resumed. */
 const RESUME_WITHIN_MS = 7 * 24 * HOUR_MS
 

@@ -11,8 +11,3 @@ export function idHash(id: string): number {
   }
   return (a >>> 0) * 2 ** 20 + (b >>> 12)
 }
-
-/** Adds an id to the sum of a set of ids; the order of adding does not matter. */
-export function idSum(sum: number, id: string): number {
-  return (sum + idHash(id)) % 2 ** 52
-}

@@ -90,7 +90,7 @@ interface Digest {
 const names = COLUMNS.map(({ name }) => name)
 
 /** Of the rows that are in the mirror now. test/engines/digest.py does the same to what an engine has read. */
-function digest(db: Database.Database, where: string, redact: readonly string[] | null): Digest {
+function digest(db: Database.Database, where: string, redact: readonly string[]): Digest {
   const redactRow = rowRedactor(new Redactor(redactionOf(redact)))
   const hashes = names.map((): [Hash, Hash] => [createHash('sha256'), createHash('sha256')])
   const length = Buffer.alloc(4)
@@ -127,7 +127,7 @@ function aggregates(db: Database.Database, where: string) {
   return { byStatus: byStatus.raw().all(), byMonth: byMonth.raw().all(), requestIds: bodies.pluck().get() }
 }
 
-const MASKS: Record<string, readonly string[] | null> = { masked: REDACTED, plain: null }
+const MASKS: Record<string, readonly string[]> = { masked: REDACTED, plain: [] }
 const flagsOf = (mask: string) => (mask === 'plain' ? ['--no-redact'] : [])
 
 /** The state of the mirror now, and the names under which it was published. */
@@ -148,11 +148,11 @@ function stateNow() {
   const db = new Database(mirror, { readonly: true })
   try {
     const live = 'deleted_at IS NULL'
-    const of = (redact: readonly string[] | null) => ({
+    const of = (redact: readonly string[]) => ({
       live: { ...digest(db, live, redact), ...aggregates(db, live) },
       all: { ...digest(db, 'true', redact), ...aggregates(db, 'true') },
     })
-    return { masked: of(REDACTED), plain: of(null) }
+    return { masked: of(REDACTED), plain: of([]) }
   } finally {
     db.close()
   }

@@ -50,7 +50,7 @@ beforeAll(async () => {
     UPDATE tasks SET completed_at = NULL, system_status = 'WAITING' WHERE id = 'task-00000005';
     INSERT INTO open_checks (task_id, reason, next_check_at) VALUES ('task-00000005', 'open', 0);
     INSERT INTO rejected_items (source, reason, message, raw, raw_hash, seen_at) VALUES ('list', 'no-id', '', '', x'00', 1)`)
-  const options = { dbPath: mirror.path, out: join(mirror.folder, 'lake/'), redact: null, toolVersion: '0' }
+  const options = { dbPath: mirror.path, out: join(mirror.folder, 'lake/'), redact: [], toolVersion: '0' }
   await exportSnapshot({ ...options, partitionBy: 'month' })
   mirror.db.exec("UPDATE tasks SET deleted_at = 9, change_seq = 401 WHERE id = 'task-00000003'")
   await exportSnapshot({ ...options, changes: 'last' })
@@ -142,7 +142,7 @@ describe('docs/queries.md', () => {
     async ({ text }) => {
       const { path, folder, db } = fillMirror(...ordinaryRows(3))
       const partitionValues = { account: 'acme' }
-      const options = { dbPath: path, out: join(folder, 'lake/'), partitionValues, redact: null, toolVersion: '0' }
+      const options = { dbPath: path, out: join(folder, 'lake/'), partitionValues, redact: [], toolVersion: '0' }
       await exportSnapshot(options)
       db.exec("UPDATE tasks SET change_seq = 9 WHERE id = 'task-00000001'")
       const { path: late } = await exportSnapshot(options)
@@ -158,7 +158,7 @@ describe('docs/queries.md', () => {
     async ({ text }) => {
       const { path, folder, db } = fillMirror(...ordinaryRows(3))
       const partitionValues = { account: 'acme' }
-      const options = { dbPath: path, out: join(folder, 'lake/'), partitionValues, redact: null, toolVersion: '0' }
+      const options = { dbPath: path, out: join(folder, 'lake/'), partitionValues, redact: [], toolVersion: '0' }
       const { path: early } = await exportSnapshot(options)
       db.exec(`UPDATE tasks SET change_seq = 8, deleted_at = 9 WHERE id = 'task-00000001';
         UPDATE tasks SET change_seq = 9 WHERE id = 'task-00000002'`)
@@ -196,11 +196,11 @@ describe('docs/tools.md', () => {
       { id: 'large', result_body: '{"n":123456789012345678901234567890}' },
     )
     const out = join(folder, 'tasks.ndjson.gz')
-    await exportSnapshot({ dbPath: path, out, redact: null, toolVersion: '0', filters: { invalidJson: 'replace' } })
+    await exportSnapshot({ dbPath: path, out, redact: [], toolVersion: '0', filters: { invalidJson: 'replace' } })
     const [block] = of(tools, 'duckdb').filter(({ heading }) => heading === 'NDJSON')
     expect(await duck(here(block!.text, folder))).toHaveLength(3)
     await expect(duck(`FROM '${out}'`)).rejects.toThrow('Duplicate name "note"')
-    await exportSnapshot({ dbPath: path, out, redact: null, toolVersion: '0' })
+    await exportSnapshot({ dbPath: path, out, redact: [], toolVersion: '0' })
     await expect(duck(here(block!.text, folder))).rejects.toThrow('surrogate')
   })
 
@@ -209,7 +209,7 @@ describe('docs/tools.md', () => {
     ['without tasks', [], []],
   ])('CSV: DuckDB takes a file %s as it is', async (_, tasks, expected) => {
     const { path, folder } = makeMirror(...tasks)
-    await exportSnapshot({ dbPath: path, out: join(folder, 'tasks.csv.gz'), redact: null, toolVersion: '0' })
+    await exportSnapshot({ dbPath: path, out: join(folder, 'tasks.csv.gz'), redact: [], toolVersion: '0' })
     const [block] = of(tools, 'duckdb').filter(({ heading }) => heading.startsWith('CSV'))
     const asked = here(block!.text, folder).replace(';', '')
     expect(await duck(`SELECT id, timeframe FROM (${asked})`)).toEqual(expected)

@@ -116,7 +116,7 @@ test('the same bytes go to stdout and, compressed, into files and datasets', asy
   expect(zstdDecompressSync(readFileSync(join(folder, 'part-00000.csv.zst'))).equals(plain)).toBe(true)
   const stdout = new PassThrough()
   const printed = buffer(stdout)
-  const options = { dbPath: mirror.path, redact: null, toolVersion: '0', filters: { includeDeleted: true } }
+  const options = { dbPath: mirror.path, redact: [], toolVersion: '0', filters: { includeDeleted: true } }
   await exportSnapshot({ ...options, out: '-', format: 'csv', stdout })
   stdout.end()
   expect((await printed).equals(plain)).toBe(true)
@@ -207,7 +207,7 @@ test('a file of other rows, without its header or its end, does not hold', async
 test('a feed to object storage carries tombstones, and holds', async () => {
   const { env } = await startStorage()
   const mirror = makeMirror(...ordinaryRows(50))
-  const options = { dbPath: mirror.path, out: 's3://lake/tasks', redact: null, toolVersion: '0', env } as const
+  const options = { dbPath: mirror.path, out: 's3://lake/tasks', redact: [], toolVersion: '0', env } as const
   await exportSnapshot({ ...options, format: 'csv' })
   mirror.db.exec("UPDATE tasks SET deleted_at = 5, change_seq = 100 WHERE id = 'task-00000003'")
   const feed = await exportSnapshot({ ...options, format: 'csv', changes: 'last' })

@@ -346,7 +346,7 @@ test('a kill midway leaves the previous publication in force, and the next one c
   const mirror = makeMirror(...ordinaryRows(8_000))
   const before = await publishing(mirror)
   const script = `import { exportSnapshot } from '${SOURCE}'
-    await exportSnapshot({ dbPath: process.argv[1], out: process.argv[2], redact: null, toolVersion: '0', rowsPerFile: 1000,
+    await exportSnapshot({ dbPath: process.argv[1], out: process.argv[2], redact: [], toolVersion: '0', rowsPerFile: 1000,
       onProgress: (rows) => rows > 5000 && process.kill(process.pid, 'SIGKILL') })`
   const args = ['--input-type=module', '-e', script, mirror.path, join(mirror.folder, 'lake/')]
   await once(spawn(process.execPath, args, { stdio: 'ignore' }), 'exit')

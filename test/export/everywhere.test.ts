@@ -31,7 +31,7 @@ function rowsOfMonths() {
 }
 
 const publishingMonths = (mirror: FilledMirror, more: Partial<ExportOptions>) =>
-  publishing(mirror, { redact: null, partitionBy: 'month', filters: { includeDeleted: true }, ...more })
+  publishing(mirror, { redact: [], partitionBy: 'month', filters: { includeDeleted: true }, ...more })
 
 /** What every reader must find: how many rows, and sums that no two wrong rows make up for. */
 type Sums = [rows: string, changeSeq: string, timeframe: string, status: string, deleted: string]

@@ -112,7 +112,7 @@ test('credentials stay in the mirror unless asked for, and are counted', async (
   expect(readFileSync(closed.path, 'utf8')).not.toContain('CANARY')
   expect(readFileSync(closed.path, 'utf8')).toContain('"timeframe":1.0')
   expect(closed.redacted.values).toEqual({ authorization: 1, 'set-cookie': 1, 'x-api-key': 1 })
-  const open = await exporting(mirror, 'open.ndjson', { redact: null })
+  const open = await exporting(mirror, 'open.ndjson', { redact: [] })
   expect(readFileSync(open.path, 'utf8').match(/CANARY/g)).toHaveLength(3)
   expect(open.redacted).toEqual({ names: [], values: {} })
 })
@@ -347,7 +347,7 @@ test.each(['none', 'zstd'] as const)(
 /** Runs an export to stdout in a process of its own; stderr gets the result. */
 function exportToStdout(mirror: FilledMirror, out = '-') {
   const script = `import { exportSnapshot } from '${SOURCE}'
-    const result = await exportSnapshot({ dbPath: process.argv[1], out: '${out}', redact: null, toolVersion: '0' })
+    const result = await exportSnapshot({ dbPath: process.argv[1], out: '${out}', redact: [], toolVersion: '0' })
     process.stderr.write(JSON.stringify(result))`
   const child = spawn(process.execPath, ['--input-type=module', '-e', script, mirror.path], { stdio: 'pipe' })
   onTestFinished(() => void child.kill('SIGKILL'))
@@ -368,7 +368,7 @@ test('a process killed midway leaves nothing under the final name, and the next 
   const mirror = makeMirror(...ordinaryRows(8_000))
   const path = join(mirror.folder, 'a.ndjson')
   const script = `import { exportSnapshot } from '${SOURCE}'
-    await exportSnapshot({ dbPath: process.argv[1], out: process.argv[2], redact: null, toolVersion: '0',
+    await exportSnapshot({ dbPath: process.argv[1], out: process.argv[2], redact: [], toolVersion: '0',
       onProgress: () => process.kill(process.pid, 'SIGKILL') })`
   const child = spawn(process.execPath, ['--input-type=module', '-e', script, mirror.path, path], { stdio: 'ignore' })
   await once(child, 'exit')

@@ -41,7 +41,7 @@ function mirrorWithOdd() {
 }
 
 const options = (path: string, out: string, invalidJson: 'keep' | 'replace'): ExportOptions => ({
-  ...{ dbPath: path, out, redact: null, toolVersion: '0', filters: { invalidJson } },
+  ...{ dbPath: path, out, redact: [], toolVersion: '0', filters: { invalidJson } },
 })
 
 test.each(['parquet', 'ndjson'])(

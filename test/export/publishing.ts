@@ -24,7 +24,7 @@ export function publishing(mirror: FilledMirror, more: Partial<ExportOptions> = 
 export async function publishFile(mirror: FilledMirror, name: string, more: Partial<ExportOptions> = {}) {
   const out = join(mirror.folder, name)
   const filters = { includeDeleted: true }
-  return (await exportSnapshot({ dbPath: mirror.path, out, redact: null, toolVersion: '0', filters, ...more })).path
+  return (await exportSnapshot({ dbPath: mirror.path, out, redact: [], toolVersion: '0', filters, ...more })).path
 }
 
 export function stored(mirror: FilledMirror, order = 'created_at, id'): Record<string, unknown>[] {

@@ -41,7 +41,7 @@ test.each<[Filters, string[], number | null]>([
   [{ since: 4 }, [], 0],
   [{ statuses: ['DONE'] }, ['a', 'c'], null],
   [{ statuses: [] }, [], null],
-  [{ statuses: ['OPEN', "D' OR 1"], since: 2n }, ['b'], null],
+  [{ statuses: ['OPEN', "D' OR 1"], since: 2 }, ['b'], null],
 ])('%o brings %j and announces %s rows', (filters, ids, total) => {
   const mirror = makeMirror(
     { id: 'a', created_at: 1, system_status: 'DONE' },

@@ -115,7 +115,7 @@ test.each<[string, Partial<ExportOptions>, string | null]>([
   ['a/', { changes: 'last', columns: ['id', 'deleted_at'] }, '--changes'],
   ['a/', { changes: 'last', columns: ['id', 'deleted_at', 'change_seq'] }, null],
 ])('to %s with %j the flag that cannot be used is %s', (out, options, flag) => {
-  const refusing = () => refuseMisplaced(targetOf(out), { ...options, out, dbPath: '', redact: null, toolVersion: '' })
+  const refusing = () => refuseMisplaced(targetOf(out), { ...options, out, dbPath: '', redact: [], toolVersion: '' })
   if (flag === null) refusing()
   else expect(refusing).toThrow(new RegExp(`^${flag} cannot be used here: `))
 })

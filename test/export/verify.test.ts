@@ -406,6 +406,13 @@ test('what is published below fixed partitions is checked from above, row by row
   expect(await faults(mirror)).toEqual(['latest region=eu/account=acme/latest.json', 'size part-00000.parquet'])
 })
 
+test('of a file full of other rows ten are named', async () => {
+  const mirror = makeMirror(...ordinaryRows(30))
+  await publishing(mirror)
+  mirror.db.exec("UPDATE tasks SET system_status = 'other'")
+  expect(await faults(mirror, true)).toEqual(Array(10).fill('content part-00000.parquet'))
+})
+
 test('where nothing was published it says so', async () => {
   const mirror = makeMirror()
   for (const dir of [mirror.folder, join(mirror.folder, 'none')]) {

@@ -173,6 +173,18 @@ test('two links to one mirror have one lock', () => {
   takeLock(real, 'sync', 0).release()
 })
 
+test('a run whose lock was removed leaves the name of the run that holds the mirror now', () => {
+  using scratch = makeScratch()
+  const path = scratch.path('m.sqlite')
+  const before = takeLock(path, 'sync', 0)
+  rmSync(`${path}.lock`)
+  const now = takeLock(path, 'backfill', 0)
+  expect(() => before.assertHeld()).toThrow('was removed or replaced')
+  before.release()
+  expect(() => takeLock(path, 'sync', 0)).toThrow(/backfill/)
+  now.release()
+})
+
 test('a link to what is not there, as of a disk that is not mounted, is refused and stays', () => {
   using scratch = makeScratch()
   mkdirSync(scratch.path('disk'))

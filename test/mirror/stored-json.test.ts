@@ -44,3 +44,16 @@ test.each<[string, string, string[]]>([
     stderr: expect.stringMatching(/mirror-damaged.*task-mirror verify/s),
   })
 })
+
+test('the error of a run that is no JSON hides nothing else: only verify calls it damage', async () => {
+  await using stage = await makeStage({ tasks: 20, openFraction: 0 })
+  expect((await stage.runHere(['sync'])).code).toBe(0)
+  changeMirror(stage.mirrorPath, "UPDATE runs SET outcome = 'failed', exit_code = 7, error = '{bad'")
+  const { code, stdout } = await stage.runHere(['status', '--json'])
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout).runs[0]).toMatchObject({ error: expect.stringContaining('task-mirror verify') })
+  for (const args of [['report', '--out', `${stage.dir}/report.html`], ['sync']])
+    expect(await stage.runHere(args)).toMatchObject({ code: 0 })
+  expect((await stage.runHere(['doctor'])).stderr).not.toContain('malformed')
+  expect(await stage.runHere(['verify'])).toMatchObject({ code: 7 })
+})

@@ -4,7 +4,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { constants, readFileSync, readlinkSync } from 'node:fs'
 import { lstat, open, readdir, rmdir, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { ageOf } from '../../clock.ts'
+import { ageOf, DAY_MS, HOUR_MS } from '../../clock.ts'
 import { MirrorError } from '../../errors.ts'
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants
@@ -15,8 +15,6 @@ const DRAFT_NAME = /^\..+\.task-mirror-((?:[0-9a-f]+-)?)(\d+)-[0-9a-z]+\.tmp(?:-
 const NUMBERED_IN = placeOfNumbers()
 /** When this process began, epoch ms. */
 const BEGAN_AT = performance.timeOrigin
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 
 /** The hidden name of `path` until it is published; if this export dies, the next one finds it by its pattern. */
 export function draftPath(path: string): string {

@@ -5,15 +5,14 @@ import { COLUMNS } from '../read/columns.ts'
 import { FolderStore } from './folder.ts'
 import { filesInUse } from './in-use.ts'
 import type { Store } from './store.ts'
-import type { Target } from './target.ts'
+import type { DatasetTarget } from './target.ts'
 
 type StoreOptions = Pick<ExportOptions, 'partitionValues' | 'env' | 's3' | 'signal' | 'inUse'> & {
   dbPath?: string
 }
 
-/** null for stdout and for a single file. Throws `usage-invalid`. */
-export async function storeAt(target: Pick<Target, 'kind' | 'out'>, options: StoreOptions): Promise<Store | null> {
-  if (target.kind !== 'folder' && target.kind !== 's3') return null
+/** Throws `usage-invalid`. */
+export async function storeAt(target: Pick<DatasetTarget, 'kind' | 'out'>, options: StoreOptions): Promise<Store> {
   const fixed = Object.entries(options.partitionValues ?? {}).map(([name, value]) => fixedPartition(name, value))
   const out = [target.out.replace(/(.)\/+$/, '$1'), ...fixed].join('/')
   if (target.kind === 'folder') {

@@ -14,6 +14,13 @@ export interface Target {
   compression: Compression
 }
 
+/** Where a dataset goes. */
+export type DatasetTarget = Target & { kind: 'folder' | 's3' }
+
+export function isDataset(target: Target): target is DatasetTarget {
+  return target.kind === 'folder' || target.kind === 's3'
+}
+
 interface Ending {
   text: string
   format: Format
@@ -54,10 +61,10 @@ export function targetOf(out: string, format?: Format, compression?: Compression
     throw refused(`"${out}" is neither a path nor in object storage`, 'Of URLs, only s3://bucket/prefix is known.')
   }
   const kind = isS3 ? 's3' : out === '-' ? 'stdout' : isFolder || out.endsWith('/') ? 'folder' : 'file'
-  const isDataset = kind === 'folder' || kind === 's3'
-  const ending = isDataset ? undefined : ENDINGS.find(({ text }) => out.toLowerCase().endsWith(text))
+  const isOneFile = kind === 'stdout' || kind === 'file'
+  const ending = isOneFile ? ENDINGS.find(({ text }) => out.toLowerCase().endsWith(text)) : undefined
   const chosen =
-    format ?? ending?.format ?? (isDataset ? FORMAT_NAMES[0] : kind === 'stdout' ? STREAM_FORMATS[0] : undefined)
+    format ?? ending?.format ?? (kind === 'stdout' ? STREAM_FORMATS[0] : isOneFile ? undefined : FORMAT_NAMES[0])
   if (chosen === undefined) {
     throw refused(
       `Nothing tells the format of ${out}`,
@@ -65,7 +72,7 @@ export function targetOf(out: string, format?: Format, compression?: Compression
     )
   }
   const { title, compressions, isStream } = formatEntry(chosen)
-  const packed = compression ?? ending?.compression ?? (isDataset ? 'zstd' : compressions[0]!)
+  const packed = compression ?? ending?.compression ?? (isOneFile ? compressions[0]! : 'zstd')
   if (!compressions.includes(packed)) {
     throw refused(`${title} cannot be compressed with ${packed}`, `Use ${listed(compressions, 'or')}.`)
   }

@@ -11,9 +11,9 @@ export interface Conditions {
 
 export interface Filters {
   /** Lower bound of `createdAt` (inclusive), epoch ms. Tasks without an integer `createdAt` are outside any bound. */
-  since?: number | bigint | null
+  since?: number | null
   /** Upper bound of `createdAt` (exclusive), epoch ms. */
-  until?: number | bigint | null
+  until?: number | null
   /** Values of `systemStatus`; all where absent. */
   statuses?: readonly string[] | null
   /** Whether tombstones are in it; not by default. */

@@ -15,8 +15,8 @@ const CREDENTIALS = '*'
 /**
  * The names for a redactor from those that are configured: none at all, or these and whatever sounds like a credential.
  */
-export function redactionOf(configured: readonly string[] | null): string[] {
-  return configured === null || configured.length === 0 ? [] : [...configured, CREDENTIALS]
+export function redactionOf(configured: readonly string[]): string[] {
+  return configured.length === 0 ? [] : [...configured, CREDENTIALS]
 }
 
 const REDACTED = '[redacted]'

@@ -1,4 +1,5 @@
 // Figures over all tasks for the report, grouped in SQL, so small for any number of tasks. Takes seconds: for a thread.
+import { DAY_MS, HOUR_MS } from '../../clock.ts'
 import { columnsAsMigrated } from '../as-migrated.ts'
 import type { Db } from '../connect.ts'
 import { readFacts, type TimeframeFinding } from '../tables/facts.ts'
@@ -47,8 +48,6 @@ export interface TaskFigures {
   open: OpenFigures
 }
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 const BIN_LENGTHS_MS = [HOUR_MS, DAY_MS, 7 * DAY_MS, 28 * DAY_MS, 364 * DAY_MS]
 const MOST_BINS = 100
 const MOST_HOSTS = 15

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { linesOf, type Proven, prove } from '../../proof/evidence.ts'
 import { type Line, Unproven } from '../../proof/judge.ts'
 import type { WalkRange } from '../../proof/state.ts'
-import { idSum } from '../../task/id-hash.ts'
+import { idHash } from '../../task/id-hash.ts'
 import type { Db } from '../connect.ts'
 import { marksOf } from './marks.ts'
 import { writeOne } from './statements.ts'
@@ -12,14 +12,21 @@ import type { WalkRow } from './walks.ts'
 /** Longest `lines` that are read, characters; a step writes a hundred thousand at most. */
 const LONGEST_LINES = 33_554_432
 
-/** A number of tasks and the sum over their ids, to compare sets: such as those that a walk met for the first time. */
+/**
+ * A number of tasks and the sum over their ids in 52 bits, to compare sets: such as those that a walk met for the first
+ * time.
+ */
 export class Met {
   count = 0
   ids = 0
 
   add(id: string): void {
-    this.count += 1
-    this.ids = idSum(this.ids, id)
+    this.addSet(1, idHash(id))
+  }
+
+  addSet(count: number, ids: number): void {
+    this.count += count
+    this.ids = (this.ids + ids) % 2 ** 52
   }
 }
 
@@ -53,7 +60,7 @@ export function evidenceDigest(db: Db, walkId: number): string {
 /** What the evidence of a walk proves, and the tasks that the walk met by that evidence. */
 interface ProvenWalk {
   proven: Proven
-  met: { count: number; ids: number }
+  met: Met
 }
 
 /** Judges a walk's evidence anew: rows, verdict, number of tasks marked. Throws `OtherRules` and `Unproven`. */
@@ -64,13 +71,12 @@ export function proveWalk(db: Db, walkId: number): ProvenWalk {
   const isPart = walk.kind === 'head' || walk.kind === 'tail'
   if (!isPart && !proven.isWhole) throw new Unproven('its evidence does not reach the end of what it speaks of')
   if (!isPart && !covers(proven.range, walk)) throw new Unproven('its evidence speaks of a part of the list')
-  const met = { count: 0, ids: 0 }
+  const met = new Met()
   let last = 0
   for (const { number, marked, ids } of evidenceOf(db, walkId)) {
     last += 1
     if (number !== last) throw new Unproven(`row ${last} of its evidence is missing`)
-    met.count += marked
-    met.ids = (met.ids + ids) % 2 ** 52
+    met.addSet(marked, ids)
   }
   const marked = marksOf(db, walkId).count()
   if (marked !== met.count) throw new Unproven(`it met ${met.count} tasks, and ${marked} are marked`)

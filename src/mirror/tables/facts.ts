@@ -1,5 +1,5 @@
 // What has been learned of the service and of this mirror: small JSON values by name.
-import { ageOf } from '../../clock.ts'
+import { ageOf, DAY_MS } from '../../clock.ts'
 import type { Order } from '../../task.ts'
 import type { Db } from '../connect.ts'
 import { storedJson } from '../explain.ts'
@@ -91,7 +91,7 @@ export function readFacts(db: Db): Facts {
 }
 
 /** A wait that the service asked for is kept for no longer than this. */
-export const LONGEST_KEPT_WAIT_MS = 86_400_000
+export const LONGEST_KEPT_WAIT_MS = DAY_MS
 
 /** The facts but those that rest on a moment in the future: a clock was wrong when they were observed, or is now. */
 export function believedFacts(db: Db, now: number, settleMs: number): Facts {

@@ -1,5 +1,5 @@
 // `open_checks`: what is still to be asked: open tasks, details, candidates for deletion; tombstones, ever more rarely.
-import { latestKnown } from '../../clock.ts'
+import { DAY_MS, latestKnown } from '../../clock.ts'
 import type { Db } from '../connect.ts'
 import { notWritten, writeOne } from './statements.ts'
 import type { TaskMoments } from './tasks.ts'
@@ -43,7 +43,7 @@ export const SET_ASIDE = 'its detail was set aside'
 /** `last_error` of a candidate that the service still has: not deleted, and no candidate until it is asked again. */
 export const HIDDEN = 'listed no more, but found by id'
 /** After so many failed attempts over so long, a detail with one of the first two is not expected soon any more. */
-const EXPECTED = { attempts: 3, ms: 86_400_000 }
+const EXPECTED = { attempts: 3, ms: DAY_MS }
 
 function statements(db: Db) {
   return {

@@ -53,16 +53,28 @@ export interface RunRow {
 
 /** The columns of a `RunRow`. */
 const SHOWN = `id, command, outcome, verdict, requests, inserted, updated, deleted, rejected,
-  started_at AS startedAt, finished_at AS finishedAt, exit_code AS exitCode, error ->> 'message' AS error`
+  started_at AS startedAt, finished_at AS finishedAt, exit_code AS exitCode, error`
 
 /** The last runs, newest first; only those that meet `condition`. */
 export function lastRuns(db: Db, limit: number, condition = 'true'): RunRow[] {
-  return db.prepare(`SELECT ${SHOWN} FROM runs WHERE ${condition} ORDER BY id DESC LIMIT ?`).all(limit) as RunRow[]
+  const rows = db
+    .prepare(`SELECT ${SHOWN} FROM runs WHERE ${condition} ORDER BY id DESC LIMIT ?`)
+    .all(limit) as RunRow[]
+  return rows.map((row) => ({ ...row, error: errorOf(row.error)?.message ?? null }))
 }
 
 /** The code of what ended the run early; null where nothing did. */
 export function errorCodeOf(db: Db, runId: number): string | null {
-  return db.prepare("SELECT error ->> 'code' FROM runs WHERE id = ?").pluck().get(runId) as string | null
+  return errorOf(db.prepare('SELECT error FROM runs WHERE id = ?').pluck().get(runId) as string | null)?.code ?? null
+}
+
+/** From the column `error`. Damage there is for `verify` to find: all else that is shown of the mirror is sound. */
+function errorOf(text: string | null): RunEnd['error'] {
+  try {
+    return text === null ? null : JSON.parse(text)
+  } catch {
+    return { code: 'mirror-damaged', message: 'how it ended is not readable: `task-mirror verify` tells more' }
+  }
 }
 
 const KEPT_ROWS = 10_000

@@ -1,6 +1,6 @@
 // When an open task, or a final one without a result, is asked for again (design.md 6.3). Pure.
 
-import { ageOf } from '../../clock.ts'
+import { ageOf, DAY_MS } from '../../clock.ts'
 import type { TaskMoments } from '../../mirror/tables/tasks.ts'
 
 const MINUTE_MS = 60_000
@@ -29,8 +29,6 @@ export function overdueOf(task: TaskMoments, seenAt: number, now: number, longes
   if (waited === null) return Number.POSITIVE_INFINITY
   return 2 ** Math.floor(Math.log2(waited / Math.max(1, openWait(task, now, longestMs))))
 }
-
-const DAY_MS = 86_400_000
 
 /** When a task that only its look-up finds is asked for again, epoch ms: it waits for as long as it has been hidden. */
 export function nextHiddenCheck(hiddenAt: number, now: number): number {

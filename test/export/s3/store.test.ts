@@ -177,7 +177,7 @@ test('a kill between parts leaves the previous publication in force', async () =
   const before = await publishing(mirror, storage, { ...NDJSON, filters: { until: 1_700_000_002_000 } })
   const script = `import { exportSnapshot } from '${SOURCE}'
     await exportSnapshot({ dbPath: process.argv[1], out: 's3://lake/tasks', format: 'ndjson', compression: 'none',
-      redact: null, toolVersion: '0', env: process.env })`
+      redact: [], toolVersion: '0', env: process.env })`
   const child = spawn(process.execPath, ['--input-type=module', '-e', script, mirror.path], { stdio: 'ignore' })
   onTestFinished(() => void child.kill('SIGKILL'))
   const exited = once(child, 'exit')
@@ -410,4 +410,26 @@ test('a snapshot that latest.json may name, or that cannot be taken away, is sai
     hint: expect.not.stringContaining('Nothing was published'),
   })
   expect((await storage.keys()).filter((key) => key.endsWith('_manifest.json'))).toHaveLength(1)
+})
+
+test('no message about the storage says that nothing was published where something is, or where one only reads', async () => {
+  const storage = await startStorage()
+  const { env } = storage
+  const mirror = makeMirror(...ordinaryRows(10))
+  const abort = new AbortController()
+  storage.fault = ({ method, path }) => {
+    if (method === 'PUT' && path.includes('latest.json')) abort.abort()
+    return undefined
+  }
+  await expect(publishing(mirror, storage, { signal: abort.signal })).rejects.toMatchObject({
+    code: 'interrupted',
+    message: expect.stringMatching(
+      /^s3:.* is published, but latest\.json may not name it: (?!.*nothing was published)/,
+    ),
+  })
+  storage.fault = () => ({ status: 400, code: 'Odd' })
+  await expect(verifySnapshot('s3://lake/tasks', { dbPath: mirror.path, deep: false, env })).rejects.toMatchObject({
+    code: 'snapshot-unwritable',
+    hint: expect.not.stringContaining('Nothing was published'),
+  })
 })

@@ -1,6 +1,5 @@
 // What an error of the object storage, or of its library, means for the snapshot.
 import { isMirrorError, MirrorError } from '../../../errors.ts'
-import { interrupted } from '../sink.ts'
 
 interface StorageError extends Error {
   code?: string
@@ -13,10 +12,13 @@ const DENIED =
 /** `place` is for the message, `signal` ends the work. An error that is not the storage's comes back as it is. */
 export function explainS3(place: string, error: unknown, signal?: AbortSignal): unknown {
   if (isMirrorError(error) || !(error instanceof Error)) return error
-  // After an abort, reading a body says only that its connection has gone.
-  if (signal?.aborted) return interrupted()
   const { name, code, message, $metadata: metadata } = error as StorageError
-  if (name === 'AbortError') return interrupted()
+  // After an abort, reading a body says only that its connection has gone.
+  if (signal?.aborted || name === 'AbortError') {
+    return new MirrorError('interrupted', `The work at ${place} was interrupted`, {
+      hint: 'Run the same command again.',
+    })
+  }
   const status = metadata?.httpStatusCode
   const detail = { facts: { place, system: code ?? name, status, attempts: metadata?.attempts }, cause: error }
   const unwritable = (what: string, hint: string) =>
@@ -50,7 +52,7 @@ export function explainS3(place: string, error: unknown, signal?: AbortSignal): 
   if (status === undefined && code === undefined && !/Timeout|Network|Socket/i.test(name)) return error
   return unwritable(
     `${message || name}${status === undefined ? '' : ` (HTTP ${status})`}`,
-    'Nothing was published. Check the endpoint and the network, and run the same command again.',
+    'Check the endpoint and the network, and run the same command again.',
   )
 }
 

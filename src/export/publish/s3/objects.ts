@@ -21,7 +21,7 @@ import { s3Address, s3ClientConfig } from './address.ts'
 import { boundAnswers, bounded, boundedObject } from './answers.ts'
 import { explainS3, s3ErrorName, s3Status } from './explain.ts'
 import { encryptionOf, refuseInsecure } from './policy.ts'
-import { ObjectUpload } from './upload.ts'
+import { ObjectUpload, TIDY_MS } from './upload.ts'
 
 export interface S3Options {
   env: NodeJS.ProcessEnv
@@ -32,8 +32,6 @@ export interface S3Options {
 /** Condition of a write: only where nothing is there, or only over what was read. */
 type Condition = { IfNoneMatch?: '*' } | { IfMatch: string }
 
-/** Removing what is of no use any more takes no longer than this. */
-const TIDY_MS = 3_000
 /** Most pages of a list, of 1,000 names each: more than any manifest or retention leaves. */
 const MOST_PAGES = 1_000
 /** Most pages of uploads that were never finished, of 1,000 each: those of other programs may stand in front. */
@@ -76,21 +74,17 @@ export class S3Objects {
       if (s3ErrorName(error) === 'NoSuchKey' || (s3Status(error) === 404 && s3ErrorName(error) !== 'NoSuchBucket')) {
         return null
       }
-      throw this.#explained(error)
+      throw error
     }
   }
 
   /** Copies an object of `bytes` bytes to a file; `clear` is called before each attempt. */
   async copyTo(path: string, { name, bytes, clear }: { name: string; bytes: number; clear: () => Promise<void> }) {
     const until = this.#signal ? { signal: this.#signal } : {}
-    try {
-      await this.#reading(name, async (body) => {
-        await clear()
-        await pipeline(boundedObject(body, bytes), createWriteStream(path, { flags: 'wx', mode: 0o600 }), until)
-      })
-    } catch (error) {
-      throw this.#explained(error)
-    }
+    await this.#reading(name, async (body) => {
+      await clear()
+      await pipeline(boundedObject(body, bytes), createWriteStream(path, { flags: 'wx', mode: 0o600 }), until)
+    })
   }
 
   async isThere(name: string): Promise<boolean> {
@@ -197,7 +191,7 @@ export class S3Objects {
       try {
         return await read(Body as Readable, ETag)
       } catch (error) {
-        if (left <= 1 || !BROKEN.test(String((error as NodeJS.ErrnoException).code))) throw error
+        if (left <= 1 || !BROKEN.test(String((error as NodeJS.ErrnoException).code))) throw this.#explained(error)
       }
     }
   }
@@ -205,7 +199,7 @@ export class S3Objects {
   #endless(prefix: string): MirrorError {
     return new MirrorError('snapshot-unwritable', `${this.place} cannot be used: its list of ${prefix} does not end`, {
       facts: { place: this.place },
-      hint: 'Nothing was published. Check the endpoint, or name a prefix with fewer objects.',
+      hint: 'Check the endpoint, or name a prefix with fewer objects.',
     })
   }
 }

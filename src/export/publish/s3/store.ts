@@ -3,7 +3,7 @@
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ageOf } from '../../../clock.ts'
+import { ageOf, DAY_MS } from '../../../clock.ts'
 import { MirrorError } from '../../../errors.ts'
 import { begunAt, SNAPSHOT_ID } from '../../../mirror/tables/snapshots.ts'
 import { clearLeftOvers, draftPath } from '../drafts.ts'
@@ -11,7 +11,6 @@ import { FIXED_PARTITION, MANIFEST, MANIFEST_NAMES, type PendingPublication, typ
 import { s3ErrorName, s3Status } from './explain.ts'
 import { S3Objects, type S3Options } from './objects.ts'
 
-const DAY_MS = 86_400_000
 /** Most old snapshots that are looked up, whether they were ever finished. */
 const MOST_ASKED = 100
 /** How often a small file is read and written anew because others were quicker. */

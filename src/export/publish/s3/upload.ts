@@ -27,8 +27,8 @@ interface ObjectTarget {
 const PART_BYTES = 8 * 1024 * 1024
 /** Parts on their way at once: with the one being filled, what bounds memory. */
 const IN_FLIGHT = 2
-/** Tidying up after a failure may not hold up the end of the program. */
-const ABORT_MS = 3_000
+/** Removing what is of no use any more may not hold up the end of the program for longer. */
+export const TIDY_MS = 3_000
 
 /** Nothing is at the key before `finish`. Errors are `MirrorError` as in explain.ts. */
 export class ObjectUpload implements OutputFile {
@@ -94,7 +94,7 @@ export class ObjectUpload implements OutputFile {
     await Promise.all(this.#inFlight)
     if (this.#uploadId === null) return
     const abort = new AbortMultipartUploadCommand({ ...this.#at, UploadId: this.#uploadId })
-    await this.#target.client.send(abort, { abortSignal: AbortSignal.timeout(ABORT_MS) }).catch(() => {})
+    await this.#target.client.send(abort, { abortSignal: AbortSignal.timeout(TIDY_MS) }).catch(() => {})
   }
 
   sha256(): string {
