@@ -8,6 +8,9 @@ import { LookUpHealth } from '../../src/sync/look-up-health.ts'
 import { decideDeletions } from '../../src/sync/steps/deletions.ts'
 import { inAnySequence, isLossByChance } from '../../src/sync/steps/look-ups.ts'
 import type { DetailStep } from '../../src/sync/writer/details-intake.ts'
+import { prepareWindow } from '../../src/sync/writer/prepare.ts'
+import { makeScratch } from '../support/scratch.ts'
+import { openRun } from '../support/session.ts'
 
 interface World {
   /** Tasks that the list no longer shows. */
@@ -249,4 +252,21 @@ test('any sequence holds everything once', () => {
   const random = seeded(3, 1)
   expect(inAnySequence(WITNESSES, () => random.next()).toSorted()).toEqual(WITNESSES.toSorted())
   expect(inAnySequence(WITNESSES, () => random.next())).not.toEqual(WITNESSES)
+})
+
+test('a run that has met nothing but the newest tasks has those as witnesses', () => {
+  using scratch = makeScratch()
+  const path = scratch.path('mirror.sqlite')
+  const run = (now: number, from: number, to: number): string[] => {
+    const session = openRun(path, now, { asksDetails: false })
+    const items = Array.from({ length: to - from }, (_, at) => ({ id: `t${from + at}`, systemStatus: 'DONE' }))
+    const raw = Buffer.from(JSON.stringify({ statusCode: 200, body: { items } }))
+    session.hold(1, prepareWindow(raw, new Set(['DONE'])), null)
+    session.takeIn({ handle: 1, walkId: null, skip: 0, readAt: now, now })
+    const ids = session.witnesses([0.1, 0.5])
+    session.close()
+    return ids
+  }
+  run(1, 0, 2_500)
+  expect(run(2, 2_497, 2_500)).toEqual(['t2499', 't2498'])
 })
