@@ -59,6 +59,12 @@ test('the newest period is always named, and names leave each other room', () =>
   expect(names.length).toBeLessThan(10)
 })
 
+test('durations longer than the longest label are drawn on an axis with that label alone', () => {
+  const values = [30_000 * 86_400_000, 40_000 * 86_400_000]
+  const drawn = drawChart({ ...chart, kind: 'lines', isLog: true, series: [{ name: 'long', colour: 'one', values }] })
+  expect(drawn).not.toMatch(/NaN|Infinity|undefined/)
+})
+
 test('nothing and one make drawings, too', () => {
   for (const kind of ['columns', 'lines', 'dots', 'rows'] as const) {
     const none = drawChart({
