@@ -163,7 +163,7 @@ export class CutReader {
     return this.#count('tasks', this.#range) - (this.#filters.includeDeleted ? 0 : this.#countDeleted())
   }
 
-  /** Number of rows that have not changed since an earlier cut. Columns are not read, and no payload. */
+  /** Number of wanted rows that have not changed since the cut `cut`, which may be an earlier one. */
   countUpTo(cut: number): number {
     // Without the plus SQLite takes the index of `change_seq`, and looks up nearly every row of the mirror by it.
     const upTo = conditions(['+change_seq <= ?', BigInt(cut)])
