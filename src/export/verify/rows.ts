@@ -2,11 +2,11 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import { knowsSnapshot } from '../../mirror/tables/snapshots.ts'
 import type { FoundRow } from '../encode/format.ts'
-import { codeOf, formatEntry } from '../formats.ts'
+import { codeOf } from '../formats.ts'
 import { encodingOf, type Manifest, type RecordedFilters } from '../publish/manifest.ts'
 import { positionOf, type RawRow } from '../read/columns.ts'
 import { Redactor, rowRedactor } from '../read/redact.ts'
-import { type CutReader, openCut } from '../read/rows.ts'
+import { openCut } from '../read/rows.ts'
 
 /** How many rows were compared, and how many have changed in the mirror since. */
 export interface Comparison {
@@ -82,9 +82,9 @@ export function comparisonOf(dbPath: string, manifest: Manifest) {
     },
 
     /** Whether the mirror has rows of that cut that no file had. Call after the last file. */
-    async absent(): Promise<Fault[]> {
+    absent(): Fault[] {
       if (result.notComparable !== null) return []
-      const expected = await countOfCut(mirror, manifest)
+      const expected = mirror.countUpTo(manifest.cut)
       if (expected === result.compared) return []
       const found = `the files have ${result.compared}`
       const message = `The mirror has ${expected} rows of that cut that have not changed since, ${found}`
@@ -100,15 +100,4 @@ function notComparable(cut: number, manifest: Manifest): string | null {
 
 function isOfCut(row: RawRow, { cut }: Manifest): boolean {
   return (row[CHANGE_SEQ] as bigint) <= BigInt(cut)
-}
-
-async function countOfCut(mirror: CutReader, manifest: Manifest): Promise<number> {
-  let rows = 0
-  for (const keyRange of mirror.keyRanges(formatEntry(manifest.format).pieceBytes)) {
-    for (const batch of mirror.batches(keyRange)) {
-      for (const row of batch) if (isOfCut(row, manifest)) rows++
-      await breathe()
-    }
-  }
-  return rows
 }

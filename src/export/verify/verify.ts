@@ -240,7 +240,7 @@ async function checkSnapshot(
     }
     // Rows of a file that is damaged or missing would be told of again, one by one.
     const isWhole = !problems.some((problem) => problem.snapshotId === snapshotId)
-    for (const one of isWhole ? ((await comparing?.absent()) ?? []) : []) fault(null, one.check, one.message)
+    for (const one of isWhole ? (comparing?.absent() ?? []) : []) fault(null, one.check, one.message)
     return comparing?.result ?? null
   } finally {
     comparing?.close()
