@@ -202,3 +202,19 @@ test.each<[string, Step[], object]>([
 test('where no details are asked for, the list that is read later counts', () => {
   expect(after([listed(DAY), lookedUp(MONTH), listed(DAY)], false)).toMatchObject({ accuracy: 'DAY', owed: 0 })
 })
+
+test('of two look-ups in one run, the one that was asked for earlier does not replace the other, whichever is taken in last', () => {
+  using scratch = makeScratch()
+  const session = openRun(scratch.path('mirror.sqlite'), HOUR, { asksDetails: true })
+  const lookUp = (systemStatus: string, readAt: number) => {
+    const item = { id: 'a', createdAt: 1, systemStatus, data: { url: 'u' } }
+    const { handle } = session.parseDetail(Buffer.from(JSON.stringify({ statusCode: 200, body: { item } })))
+    return session.takeDetails([{ kind: 'found', taskId: 'a', handle, readAt }], HOUR)[0]?.outcome
+  }
+  expect([lookUp('RUNNING', HOUR + 2), lookUp('PENDING', HOUR + 1), lookUp('RETRYING', HOUR + 3)]).toEqual([
+    'inserted',
+    'older',
+    'updated',
+  ])
+  session.close()
+})
