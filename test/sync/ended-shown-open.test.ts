@@ -15,10 +15,14 @@ const NOW = 20_000 * DAY
 const TASKS = 300
 const FINAL = new Set(['DONE'])
 
-test('where windows are cheaper than look-ups, each run looks up open tasks at random places', async () => {
+const chance = seeded(1)
+
+test.each([
+  ['random places', () => chance.next()],
+  ['places by the largest number below 1', () => 1 - 2 ** -53],
+])('where windows are cheaper than look-ups, each run looks up open tasks at %s', async (_places, random) => {
   using scratch = makeScratch()
   const path = scratch.path('mirror.sqlite')
-  const random = seeded(1)
   const found = new Set<string>()
   const listed = Array.from({ length: TASKS }, (_, at) => ({
     id: `t${at}`,
@@ -42,7 +46,7 @@ test('where windows are cheaper than look-ups, each run looks up open tasks at r
     if (now === NOW) session.takeIn({ handle: hold(listed).handle, walkId: null, skip: 0, readAt: now, now })
     const run = {
       now: () => now,
-      random: () => random.next(),
+      random,
       log: { warn: () => undefined, debug: () => undefined },
       progress: { set: () => undefined },
       request: {},
@@ -68,6 +72,7 @@ test('where windows are cheaper than look-ups, each run looks up open tasks at r
           return { kind: 'ok', value: { ...held, ...window }, startedAt: now }
         },
         async get(id: string) {
+          expect(id).toMatch(/^t\d+$/)
           found.add(id)
           const shown = { ...listed[Number(id.slice(1))], systemStatus: 'DONE', completedAt: NOW, result: {} }
           return { kind: 'ok', value: session.parseDetail(bytesOf({ item: shown })), startedAt: now }

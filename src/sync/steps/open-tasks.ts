@@ -88,7 +88,11 @@ export async function askOpenTasks(run: Run, { most, until }: OpenLimit): Promis
 
 /** `count` of `ids`, in their order: one at a random place in each of as many equal parts. `random` gives 0 to 1. */
 function spreadOver(ids: readonly string[], count: number, random: () => number): string[] {
-  return Array.from({ length: count }, (_, part) => ids[Math.floor(((part + random()) / count) * ids.length)] as string)
+  return Array.from({ length: count }, (_, part) => {
+    const at = Math.floor(((part + random()) / count) * ids.length)
+    // The sum of the last part and a number just below 1 is rounded up to the end.
+    return ids[Math.min(at, ids.length - 1)] as string
+  })
 }
 
 /** Where in the list the first task of each span stands, by what the mirror holds. */
