@@ -295,3 +295,22 @@ test('marks and evidence of a walk that proved nothing go when the next one begi
   expect(kept()).toEqual([])
   session.close()
 })
+
+test('a window that was asked for before the look-up that proved a deletion does not bring the task back', () => {
+  using scratch = makeScratch()
+  const path = scratch.path('mirror.sqlite')
+  const session = openRun(path, 1_000, { asksDetails: false })
+  const item = { id: 'a', systemStatus: 'DONE', createdAt: 1, completedAt: 0, data: { url: 'u' }, result: {} }
+  const list = (handle: number, readAt: number): void => {
+    const raw = Buffer.from(JSON.stringify({ statusCode: 200, body: { items: [item] } }))
+    session.hold(handle, prepareWindow(raw, new Set(['DONE'])), null)
+    session.takeIn({ handle, walkId: null, skip: 0, readAt, now: 5_000 })
+  }
+  list(1, 1_000)
+  session.takeDetails([{ kind: 'absent', taskId: 'a', readAt: 3_000 }], 4_000)
+  list(2, 2_000)
+  session.close()
+  const db = new Database(path, { readonly: true })
+  expect(db.prepare('SELECT deleted_at, completed_at, read_at FROM tasks').raw().all()).toEqual([[4_000, null, 3_000]])
+  db.close()
+})
