@@ -173,6 +173,7 @@ test.each([
   ['data twice', '{"id":"a","data":{"url":"x"},"data":{"url":"y"}}'],
   ['an unknown member', '{"id":"a","unknown":1}'],
   ['a null', '{"id":"a","completedAt":null}'],
+  ['a completedAt that tells no moment', '{"id":"a","completedAt":0}'],
   ['an empty object', '{"id":"a","data":{}}'],
   ['a number that a double cannot carry', '{"id":"a","createdAt":12345678901234567890}'],
   ['an escape that a printer would not write', '{"id":"a","data":{"url":"\\/x\\u0041"}}'],

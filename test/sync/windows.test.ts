@@ -314,3 +314,23 @@ test('a window that was asked for before the look-up that proved a deletion does
   expect(db.prepare('SELECT deleted_at, completed_at, read_at FROM tasks').raw().all()).toEqual([[4_000, null, 3_000]])
   db.close()
 })
+
+test('a window that was asked for before the one in which a task came back does not replace it', () => {
+  using scratch = makeScratch()
+  const path = scratch.path('mirror.sqlite')
+  const session = openRun(path, 1_000, { asksDetails: false })
+  const list = (url: string, readAt: number): void => {
+    const item = { id: 'a', systemStatus: 'DONE', createdAt: 1, data: { url }, result: {} }
+    const raw = Buffer.from(JSON.stringify({ statusCode: 200, body: { items: [item] } }))
+    session.hold(readAt, prepareWindow(raw, DONE), null)
+    session.takeIn({ handle: readAt, walkId: null, skip: 0, readAt, now: 9_000 })
+  }
+  list('one', 1_000)
+  session.takeDetails([{ kind: 'absent', taskId: 'a', readAt: 3_000 }], 4_000)
+  list('one', 6_000)
+  list('two', 5_000)
+  session.close()
+  const db = new Database(path, { readonly: true })
+  expect(db.prepare('SELECT data_url, deleted_at FROM tasks').raw().all()).toEqual([['one', null]])
+  db.close()
+})

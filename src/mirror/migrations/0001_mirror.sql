@@ -24,7 +24,7 @@ CREATE TABLE tasks (
   first_seen_at INTEGER NOT NULL, -- when this mirror first took the task in
   changed_at INTEGER NOT NULL,    -- when this row last changed
   deleted_at INTEGER,             -- when the service was proven to have deleted the task; NULL while it lives
-  read_at INTEGER NOT NULL,       -- start of the read that brought the present content, or the deletion; an older read never replaces it
+  read_at INTEGER NOT NULL,       -- start of the read that brought the present content, the deletion or the return; an older read never replaces it
   content_hash BLOB,              -- over all columns of the task and extra
   list_hash BLOB,                 -- over the item as the list last gave it
   change_seq INTEGER NOT NULL     -- grows with every change of any row, never reused

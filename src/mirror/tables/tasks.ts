@@ -17,7 +17,7 @@ export interface KnownTask {
   /** Whether the list last showed it with another content than the row holds. */
   isListedOtherwise: boolean
   deletedAt: number | null
-  /** Start of the read that brought the content or the deletion, epoch ms by the clock of the run that took it in. */
+  /** Start of the read that brought content, deletion or return, epoch ms by the clock of the run that took it in. */
   readAt: number
   /** Whether this run has written the row. */
   isOfThisRun: boolean
