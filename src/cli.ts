@@ -44,6 +44,8 @@ async function main(stop: AbortController): Promise<number> {
   process.on('unhandledRejection', crash)
   if (process.argv.length === 3 && process.argv[2] === '--version') return printVersion()
   const { writeSync } = process.getBuiltinModule('node:fs')
+  const { startThreadOf } = await import('./commands/shared/early.ts')
+  startThreadOf(process.argv[2])
   const { MirrorError } = await import('./errors.ts')
   const { run } = await import('./program.ts')
 

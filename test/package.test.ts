@@ -56,9 +56,9 @@ test('what is built asks for its dependencies and nothing else; the rest is bund
 })
 
 test('every thread and process that the program starts is built as a file of its own', () => {
-  // As the sources name them: new URL('./worker' + ...).
+  // As the sources name them.
   const started = sources.flatMap((name) =>
-    [...read(join('src', name)).matchAll(/new URL\(`\.\/([a-z-]+)\$\{extname/g)].map(([, entry]) =>
+    [...read(join('src', name)).matchAll(/entryBeside\(import\.meta\.url, '([a-z-]+)'/g)].map(([, entry]) =>
       join(name, '..', `${entry}.js`),
     ),
   )

@@ -1,6 +1,5 @@
 // Publishes one snapshot of one cut: reads, redacts, writes, publishes, then names it in `latest.json` and records it.
 import { randomBytes } from 'node:crypto'
-import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { MirrorError } from '../errors.ts'
 import { forgetSnapshot, recordSnapshot, snapshotIdOf, snapshotsAt } from '../mirror/tables/snapshots.ts'
@@ -10,6 +9,7 @@ import { beginPacking, type CutPacker } from './encode/pack-in-order.ts'
 import { COMPRESSION_OF, SHARES_WORK } from './encode/parquet/engine.ts'
 import { encoderOf, type Packing } from './encode/pieces.ts'
 import { pour, stopIfAborted } from './encode/pour.ts'
+import { isForTwo } from './encode/second-entry.ts'
 import { openCuts, startSecondThread } from './encode/second-thread.ts'
 import type { ExportOptions, ExportResult } from './options.ts'
 import { type Published, publishDataset } from './publish/dataset.ts'
@@ -163,9 +163,10 @@ async function openPacker(
   packing: Packing,
   limits: FileLimits,
 ): Promise<{ cut: CutReader; packer: CutPacker }> {
-  const { dbPath, signal } = options
+  const { dbPath, signal, engine = 'hyparquet', smallCutBytes } = options
   const redact = redactionOf(options.redact)
-  const start = (cut: CutReader) => (isForTwo(cut, options) ? startSecondThread(dbPath, packing.format) : null)
+  const isShared = (cut: CutReader) => SHARES_WORK[engine] && isForTwo(cut.bytes(), smallCutBytes)
+  const start = (cut: CutReader) => (isShared(cut) ? startSecondThread(dbPath, packing.format) : null)
   const begin = (cut: CutReader) => beginPacking(cut, { packing, limits, redact, signal })
   const { cut, head: packer, second } = await openCuts(dbPath, filters, start, begin)
   if (second !== null) {
@@ -178,13 +179,6 @@ async function openPacker(
 
 /** Most statuses named in a message. */
 const MOST_NAMED = 12
-
-/** Below this size a second thread has hardly started when the work is done. */
-const SMALL_CUT_BYTES = 24 * 1024 * 1024
-
-function isForTwo(cut: CutReader, { engine = 'hyparquet', smallCutBytes = SMALL_CUT_BYTES }: ExportOptions): boolean {
-  return availableParallelism() > 1 && SHARES_WORK[engine] && cut.bytes() >= smallCutBytes
-}
 
 async function publishOneFile(snapshot: Snapshot, { place: path, startedAt }: ToPublish): Promise<Published> {
   const { options, cut, packer } = snapshot

@@ -1,6 +1,7 @@
 // A thread for work that reads much of the mirror: a table of methods says what it can be asked.
 import type { Worker } from 'node:worker_threads'
-import { type Calls, callsOf, startWorker } from '../threads/calls.ts'
+import { type Calls, callsOf } from '../threads/calls.ts'
+import { takeThread } from '../threads/early.ts'
 import type { Io } from '../threads/messages.ts'
 import { serve } from '../threads/serve.ts'
 import { shareHandle } from './inspect.ts'
@@ -30,7 +31,7 @@ export function readingThread<Methods extends Work>(entry: URL, dbPath: string):
 
   function begin(): { worker: Worker; calls: Calls } {
     shareHandle(dbPath)
-    const worker = startWorker(entry)
+    const worker = takeThread(entry)
     const begun = { worker, calls: callsOf(worker, 'thread') }
     for (const event of ['error', 'exit']) {
       worker.on(event, () => {

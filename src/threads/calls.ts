@@ -77,11 +77,11 @@ export class Calls {
 }
 
 /** Starts a thread from `entry`, a file that calls `serve`. */
-export function startWorker(entry: URL, workerData?: unknown): Worker {
+export function startWorker(entry: URL): Worker {
   // A large young generation takes 100 MB more and saves no time (docs/decisions/performance-diary.md).
   const resourceLimits = { maxYoungGenerationSizeMb: 16 }
   // Handles that the thread leaves open must stay open: closing one would drop SQLite's locks (see mirror/inspect.ts).
-  return new Worker(entry, { workerData, trackUnmanagedFds: false, resourceLimits })
+  return new Worker(entry, { trackUnmanagedFds: false, resourceLimits })
 }
 
 /** The calls to a thread; its `name` is for the error when it has ended. */

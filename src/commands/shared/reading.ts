@@ -1,14 +1,15 @@
 // Commands read large parts of the mirror on a thread, so that not even a huge value holds up signals.
 import { statSync } from 'node:fs'
-import { extname } from 'node:path'
 import type { Writable } from 'node:stream'
 import type { ExportResult, PlainExportOptions } from '../../export/options.ts'
 import type { SnapshotVerified, VerifySnapshotsOptions } from '../../export/verify/verify.ts'
 import { explain, explaining } from '../../mirror/explain.ts'
 import type { Argument, Result } from '../../mirror/reading-thread.ts'
 import { walBytes } from '../../mirror/wal.ts'
+import { startEarly } from '../../threads/early.ts'
 import type { Io } from '../../threads/messages.ts'
 import type { CommandContext } from './command.ts'
+import { READING_THREAD } from './early.ts'
 
 interface Question {
   dbPath: string
@@ -62,6 +63,8 @@ export const reading = {
   },
 
   async snapshot(options: PlainExportOptions, io: Io): Promise<ExportResult> {
+    const { isForTwo, SECOND_THREAD } = await import('../../export/encode/second-entry.ts')
+    if (options.changes === undefined && isForTwo(bytesOf(options.dbPath))) startEarly(SECOND_THREAD)
     const { exportSnapshot } = await import('../../export/export.ts')
     return exportSnapshot({ ...options, stdout: io.out, signal: io.signal, onProgress: io.onProgress })
   },
@@ -76,6 +79,10 @@ export const reading = {
 }
 
 type ReadingMethods = typeof reading
+
+function bytesOf(dbPath: string): number {
+  return explaining(dbPath, () => statSync(dbPath, { throwIfNoEntry: false })?.size ?? 0) + walBytes(dbPath)
+}
 
 /** A smaller mirror is read quickly: starting a thread would take longer. */
 const SMALL_BYTES = 4 * 1024 * 1024
@@ -93,8 +100,7 @@ export async function read<Name extends keyof ReadingMethods>(
     onProgress: (done: number, total: number | null) => progress.set({ phase, done, total }),
   }
   const { dbPath } = argument
-  const size = explaining(dbPath, () => statSync(dbPath, { throwIfNoEntry: false })?.size ?? 0)
-  if (size + walBytes(dbPath) < SMALL_BYTES && method !== 'verifySnapshot') {
+  if (method !== 'verifySnapshot' && bytesOf(dbPath) < SMALL_BYTES) {
     const work = reading[method] as (
       argument: Argument<ReadingMethods[Name]>,
       io: Io,
@@ -102,7 +108,7 @@ export async function read<Name extends keyof ReadingMethods>(
     return work(argument, io)
   }
   const { readingThread } = await import('../../mirror/reading-thread.ts')
-  const thread = readingThread<ReadingMethods>(new URL(`./worker${extname(import.meta.url)}`, import.meta.url), dbPath)
+  const thread = readingThread<ReadingMethods>(READING_THREAD, dbPath)
   try {
     return await thread.ask(method, argument, io)
   } finally {

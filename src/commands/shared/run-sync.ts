@@ -34,25 +34,22 @@ function parseMaxDuration(text: string, name: string): number {
 
 /** Returns the exit code. */
 export async function runAndPrint(context: CommandContext, flags: RunFlags, request: SyncRequest): Promise<number> {
-  const { withThread } = await import('../../sync/writer/early-thread.ts')
-  return withThread(async () => {
-    const { serviceContext } = await import('./service-context.ts')
-    const { runSync } = await import('../../sync/run.ts')
-    const { tellingOthers } = await import('./notice.ts')
-    const { describeRun } = await import('../../notify/fields.ts')
-    const { config } = await context.config()
-    const asked = {
-      rebind: flags.rebind === true,
-      ignoreNotBefore: flags.now === true,
-      ...request,
-    }
-    // The service context is made within the work: its errors, such as a missing key file, are told to others too.
-    const work = async (log: Log) => runSync({ ...(await serviceContext(context)), log }, asked)
-    // A monitor would take a dry run for a real one, so it is not told of it.
-    const isDryRun = request.dryRun === true
-    const result = isDryRun ? await work(context.log) : await tellingOthers(context, request.command, work, describeRun)
-    return printRun(context, result, isDryRun ? null : config.mirror.path)
-  })
+  const { serviceContext } = await import('./service-context.ts')
+  const { runSync } = await import('../../sync/run.ts')
+  const { tellingOthers } = await import('./notice.ts')
+  const { describeRun } = await import('../../notify/fields.ts')
+  const { config } = await context.config()
+  const asked = {
+    rebind: flags.rebind === true,
+    ignoreNotBefore: flags.now === true,
+    ...request,
+  }
+  // The service context is made within the work: its errors, such as a missing key file, are told to others too.
+  const work = async (log: Log) => runSync({ ...(await serviceContext(context)), log }, asked)
+  // A monitor would take a dry run for a real one, so it is not told of it.
+  const isDryRun = request.dryRun === true
+  const result = isDryRun ? await work(context.log) : await tellingOthers(context, request.command, work, describeRun)
+  return printRun(context, result, isDryRun ? null : config.mirror.path)
 }
 
 /** `path`: the mirror, or null for a dry run. */

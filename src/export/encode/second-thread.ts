@@ -1,18 +1,21 @@
 // The export's second thread, as the main one sees it. Used only where both are proven to read the same cut.
-import { extname } from 'node:path'
 import { shareHandle } from '../../mirror/inspect.ts'
 import { watchCommits } from '../../mirror/open.ts'
-import { callsOf, startWorker } from '../../threads/calls.ts'
+import { callsOf } from '../../threads/calls.ts'
+import { takeThread } from '../../threads/early.ts'
 import type { Format } from '../formats.ts'
 import type { Filters } from '../read/conditions.ts'
 import type { KeyRange } from '../read/key-ranges.ts'
 import { type CutReader, openCut } from '../read/rows.ts'
 import type { PackedKeyRange } from './format.ts'
 import type { Packing } from './pieces.ts'
+import { SECOND_THREAD } from './second-entry.ts'
 import { letScavengesSpread } from './young-generations.ts'
 
 /** The methods of the thread. */
 export type SecondWork = {
+  /** Loads what encodes the format, while the main thread does the same. */
+  load(format: Format): Promise<void>
   /** Opens the thread's own cut; an earlier one is closed. */
   open(path: string, filters: Filters): void
   begin(packing: Packing, redact: readonly string[]): Promise<void>
@@ -22,10 +25,12 @@ export type SecondWork = {
 /** Starts the thread; it is of use once it has loaded what it needs. */
 export function startSecondThread(dbPath: string, format: Format) {
   shareHandle(dbPath)
-  const worker = startWorker(new URL(`./second-worker${extname(import.meta.url)}`, import.meta.url), format)
+  const worker = takeThread(SECOND_THREAD)
   letScavengesSpread(false)
   const calls = callsOf(worker, 'second thread of the export')
   let counts: Readonly<Record<string, number>> = {}
+  // If it fails, so does `begin`.
+  calls.ask('load', [format]).catch(() => {})
 
   return {
     open: async (...given: Parameters<SecondWork['open']>): Promise<void> => void (await calls.ask('open', given)),

@@ -1,7 +1,6 @@
 // Entry of the export's second thread: one cut, asked for one key range after the other.
-import { workerData } from 'node:worker_threads'
 import { Moved, serve } from '../../threads/serve.ts'
-import { codeOf, type Format } from '../formats.ts'
+import { codeOf } from '../formats.ts'
 import { Redactor } from '../read/redact.ts'
 import { type CutReader, openCut } from '../read/rows.ts'
 import { keyRangePacker, type PackKeyRange } from './pieces.ts'
@@ -12,6 +11,8 @@ let redactor: Redactor | null = null
 let packer: Promise<PackKeyRange> | null = null
 
 const work: SecondWork = {
+  load: async (format) => void (await codeOf(format)),
+
   open(path, filters) {
     cut?.close()
     cut = openCut(path, filters)
@@ -31,9 +32,6 @@ const work: SecondWork = {
     return { packed, counts: (redactor as Redactor).counts() }
   },
 }
-
-// Loaded before the first question is taken, while the main thread loads the same.
-await codeOf(workerData as Format)
 
 let before: Promise<unknown> = Promise.resolve()
 serve((method, args) => {

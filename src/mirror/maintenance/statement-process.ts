@@ -1,9 +1,9 @@
 // Runs in a process what takes SQLite long: only a process can be ended in the middle of a statement.
 import { fork } from 'node:child_process'
-import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { MirrorError } from '../../errors.ts'
 import { Calls } from '../../threads/calls.ts'
+import { entryBeside } from '../../threads/early.ts'
 import type { Io, Reply, Request } from '../../threads/messages.ts'
 import { receiver } from '../../threads/serve.ts'
 import { openReader } from '../open.ts'
@@ -27,7 +27,7 @@ export async function askProcess<Answer>(
   { what, signal, onProgress }: Asking,
 ): Promise<Answer> {
   openReader(argument.path).close()
-  const file = fileURLToPath(new URL(`./statement-worker${extname(import.meta.url)}`, import.meta.url))
+  const file = fileURLToPath(entryBeside(import.meta.url, 'statement-worker'))
   const child = fork(file, { env: plainEnvironment(), stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   // A process that could not be started has no pid: Node would signal pid 0, this process and its whole group.
   const stop = () => void (child.pid !== undefined && child.kill('SIGKILL'))

@@ -3,7 +3,8 @@ import { setImmediate as breathe } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { shareHandle } from '../../mirror/inspect.ts'
 import { callsOf } from '../../threads/calls.ts'
-import { leaveThread, takeThread } from './early-thread.ts'
+import { leaveThread, takeThread } from '../../threads/early.ts'
+import { WRITER_THREAD } from './entry.ts'
 import { prepareInSteps, release } from './prepare.ts'
 import type { Session, SessionOptions } from './session.ts'
 import { type Call, isWindowCall, type Prepare, WindowRelay } from './window-relay.ts'
@@ -21,7 +22,7 @@ export interface Writer extends Remote<Omit<Session, keyof WindowRelay>>, Omit<W
 /** Takes the thread and opens the session in it. Throws what `openSession` throws, once the thread has ended. */
 export async function startWriter(options: SessionOptions): Promise<Writer> {
   shareHandle(options.path)
-  const worker = takeThread()
+  const worker = takeThread(WRITER_THREAD)
   const calls = callsOf(worker, 'writer thread')
   const call: Call = (method, args, given = []) =>
     calls.ask(method, args, {}, args[0] instanceof Uint8Array ? [...given, args[0].buffer as ArrayBuffer] : given)
@@ -47,7 +48,7 @@ export async function startWriter(options: SessionOptions): Promise<Writer> {
           try {
             const walBytes = await call('close', [])
             calls.end(new Error('The session is closed'))
-            await leaveThread(worker)
+            await leaveThread(WRITER_THREAD, worker)
             return walBytes
           } catch (error) {
             await terminate()

@@ -1,0 +1,13 @@
+// The threads that a command is sure to need. They start while the program is loaded, which takes as long as they do.
+
+import { WRITER_THREAD } from '../../sync/writer/entry.ts'
+import { entryBeside, startEarly } from '../../threads/early.ts'
+
+export const READING_THREAD = entryBeside(import.meta.url, 'worker')
+
+const THREADS: Readonly<Record<string, URL>> = { sync: WRITER_THREAD, backfill: WRITER_THREAD, export: READING_THREAD }
+
+/** `command`: the first argument, whatever it is. */
+export function startThreadOf(command: string | undefined): void {
+  if (command !== undefined && Object.hasOwn(THREADS, command)) startEarly(THREADS[command]!)
+}
