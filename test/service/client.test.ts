@@ -243,6 +243,15 @@ describe('judging', () => {
     expect(told(error)).not.toContain('hunter2')
   })
 
+  test('a refusal that is a web page may come from something on the way', async () => {
+    await using server = await rawServer([says(403, '<html>Blocked</html>', { 'content-type': 'text/html' })])
+    await using client = makeClient(server.url)
+    await expect(client.list(WINDOW, decodePage)).rejects.toMatchObject({
+      code: 'key-refused',
+      hint: expect.stringMatching(/^Check the key, .* a proxy or firewall on the way may have sent it/),
+    })
+  })
+
   test.each([300, 301, 302, 303, 304, 307, 308])('a redirect with %i is refused, never followed', async (status) => {
     await using elsewhere = await rawServer([saysJson(200, page())])
     await using server = await rawServer([says(status, '', { location: `${elsewhere.url}/?secret=1` })])
