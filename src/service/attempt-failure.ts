@@ -91,7 +91,7 @@ export function finalAnswer(last: AttemptFailure, asked: AttemptedRequest): Refu
 const KEY_HINT: Readonly<Record<KeySent, string>> = {
   none: 'Put it into a file and name that in TASK_MIRROR_API_KEY_FILE; service.auth.placement, name, prefix and on say how it is sent.',
   kept: 'A key is set, but service.auth.placement and on keep it from this request.',
-  sent: 'Check the key, and how it is sent: service.auth.placement, name, prefix (its space included) and on.',
+  sent: 'Check the key, alone in its file without a name or quotes, and how it is sent: service.auth.placement, name, prefix (its space included) and on.',
   'prefixed-twice':
     'The key already begins with what service.auth.prefix adds ("Bearer " by default): set the key alone, or the prefix to "".',
 }

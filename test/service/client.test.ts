@@ -205,7 +205,7 @@ describe('judging', () => {
     const answer = operation === 'list' ? client.list(WINDOW, decodePage) : client.get('a', decodePage)
     await expect(answer).rejects.toMatchObject({
       code: 'key-refused',
-      hint: expect.stringMatching(/^Check the key, and how it is sent/),
+      hint: expect.stringMatching(/^Check the key, alone in its file without a name or quotes, and how it is sent/),
     })
     expect(server.requests).toHaveLength(1)
   })
