@@ -75,7 +75,9 @@ const service = section(DEFAULTS.service, {
       expecting('"environment" or an http URL'),
     )
     .nullable()
-    .describe('A proxy: its URL, or "environment" for HTTPS_PROXY (http_proxy) and NO_PROXY; null for none.'),
+    .describe(
+      'A proxy: its URL, with user and password if it wants them, or "environment" for HTTPS_PROXY (http_proxy) and NO_PROXY; null for none.',
+    ),
 })
 
 const sync = section(DEFAULTS.sync, {

@@ -7,9 +7,14 @@ import type { Config } from './schema.ts'
 /** The hint where no list is found. */
 export const CHECK_ADDRESS = 'Check service.baseUrl, path included: the list is asked for at BASE/tasks/list.'
 
-/** The configured base URL without a slash at its end. Throws `config-invalid` where there is none. */
+/** A base URL as it is compared: one spelling of scheme, host and port, and no slash at its end. */
+export function plainBaseUrl(baseUrl: string): string {
+  return new URL(baseUrl).href.replace(/\/+$/, '')
+}
+
+/** The configured base URL, by `plainBaseUrl`. Throws `config-invalid` where there is none. */
 export function requireBaseUrl({ service: { baseUrl } }: Config): string {
-  if (baseUrl !== null) return baseUrl.replace(/\/+$/, '')
+  if (baseUrl !== null) return plainBaseUrl(baseUrl)
   throw new MirrorError('config-invalid', 'service.baseUrl is not set', {
     hint: 'Give --base-url URL, set TASK_MIRROR_BASE_URL, or put service.baseUrl into task-mirror.json.',
   })

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { readApiKey } from '../config/api-key.ts'
 import type { LoadedConfig } from '../config/load.ts'
-import { checkTarget } from '../config/target.ts'
+import { checkTarget, plainBaseUrl } from '../config/target.ts'
 import { isMirrorError } from '../errors.ts'
 import { danglingTarget, filesOfMirror, realMirrorPath, refusePlantedMirror } from '../mirror/files.ts'
 import { refuseDangling } from '../mirror/inspect.ts'
@@ -144,7 +144,8 @@ function openMirror(
       readFirstRows(db)
       return readHistory(db, now, settleMs)
     })
-    const isOther = baseUrl !== null && history.baseUrl !== null && history.baseUrl !== baseUrl.replace(/\/+$/, '')
+    const isOther =
+      baseUrl !== null && history.baseUrl !== null && plainBaseUrl(history.baseUrl) !== plainBaseUrl(baseUrl)
     const check = isOther
       ? wrong(
           'mirror',

@@ -90,6 +90,7 @@ export class AnswerJudge {
       statusCode,
       locationHost: locationHost === null ? null : this.#options.scrub(locationHost),
       retryAfterMs,
+      isPage,
       ...age,
     })
   }

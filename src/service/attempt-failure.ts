@@ -12,6 +12,8 @@ interface Detail {
   errorCode?: string
   locationHost?: string | null
   retryAfterMs?: number | null
+  /** Whether the body is HTML or XML. */
+  isPage?: boolean
   /** Age of the answer, ms; absent where nothing shows it. */
   ageMs?: number
   /** Set only for errors that cannot hold bytes of an answer. */
@@ -89,17 +91,20 @@ export function finalAnswer(last: AttemptFailure, asked: AttemptedRequest): Refu
 const KEY_HINT: Readonly<Record<KeySent, string>> = {
   none: 'Put it into a file and name that in TASK_MIRROR_API_KEY_FILE; service.auth.placement, name, prefix and on say how it is sent.',
   kept: 'A key is set, but service.auth.placement and on keep it from this request.',
-  sent: 'Check the key, and how it is sent: service.auth.placement, name, prefix (its space included) and on.',
+  sent: 'Check the key, alone in its file without a name or quotes, and how it is sent: service.auth.placement, name, prefix (its space included) and on.',
   'prefixed-twice':
     'The key already begins with what service.auth.prefix adds ("Bearer " by default): set the key alone, or the prefix to "".',
 }
+
+const BY_A_PAGE =
+  'The answer is a web page: a proxy or firewall on the way may have sent it, for a reason other than the key.'
 
 function keyRefused(last: AttemptFailure, asked: AttemptedRequest): MirrorError {
   const isSent = asked.key === 'sent' || asked.key === 'prefixed-twice'
   const what = isSent ? 'The service refuses the key' : 'The service asks for a key'
   return new MirrorError('key-refused', `${what} (${statusOf(last)} for ${target(asked)})`, {
     facts: factsOf(last, asked),
-    hint: KEY_HINT[asked.key],
+    hint: last.detail.isPage === true ? `${KEY_HINT[asked.key]} ${BY_A_PAGE}` : KEY_HINT[asked.key],
   })
 }
 
@@ -120,11 +125,19 @@ function unreachable(last: AttemptFailure, asked: AttemptedRequest, message: str
   const what = untrusted ? 'does not prove its identity' : `cannot be reached${way}${times(asked.attempts)}`
   return new MirrorError('service-unreachable', `${who} ${what}: ${message}`, {
     facts: factsOf(last, asked),
-    hint: untrusted
-      ? 'Check the host of service.baseUrl; a private certificate authority is trusted with NODE_EXTRA_CA_CERTS.'
-      : CHECK_REACH,
+    hint: reachHint(last),
     cause: last.detail.cause,
   })
+}
+
+function reachHint({ outcome, message, detail: { errorCode = '' } }: AttemptFailure): string {
+  // undici gives the proxy's status in its words only.
+  if (/^Proxy response \(407\)/.test(message))
+    return 'The proxy wants a user and a password: http://USER:PASSWORD@HOST:PORT in service.proxy, or in the variable that it is taken from.'
+  if (outcome !== 'untrusted') return CHECK_REACH
+  return /^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$/.test(errorCode)
+    ? "Check this machine's clock (`date`); if it is right, whoever runs the service has to renew its certificate."
+    : 'Check the host of service.baseUrl; a private certificate authority is trusted with NODE_EXTRA_CA_CERTS.'
 }
 
 /** Whether the proxy itself failed: for a tunnel, this machine resolves and dials only the proxy's host. */

@@ -2,7 +2,7 @@
 // share; and, before the first request, whether the service asked to wait, and whether mirror and account match.
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { requireBaseUrl } from '../config/target.ts'
+import { plainBaseUrl, requireBaseUrl } from '../config/target.ts'
 import { isMirrorError, MirrorError } from '../errors.ts'
 import type { Gathering } from '../mirror/commits.ts'
 import { type Facts, LONGEST_KEPT_WAIT_MS } from '../mirror/tables/facts.ts'
@@ -110,16 +110,18 @@ const ACCEPTED =
 /** Refuses another base URL before anything is sent; the first answers tell another account. Sets `run.account`. */
 function bindService(run: Run, baseUrl: string, apiKey: string | null): void {
   const { facts, request, log } = run
-  if (facts.base_url !== undefined && facts.base_url !== baseUrl && request.rebind !== true) {
-    throw new MirrorError('other-service', `This mirror belongs to ${facts.base_url}, not to ${baseUrl}`, {
-      facts: { mirror: facts.base_url, asked: baseUrl },
+  // Earlier versions kept it as it was configured.
+  const known = facts.base_url === undefined ? undefined : plainBaseUrl(facts.base_url)
+  if (known !== undefined && known !== baseUrl && request.rebind !== true) {
+    throw new MirrorError('other-service', `This mirror belongs to ${known}, not to ${baseUrl}`, {
+      facts: { mirror: known, asked: baseUrl },
       hint: 'Use another file with --db, or accept the new address with `task-mirror sync --rebind`.',
     })
   }
   const salt = facts.key_salt ?? randomBytes(16).toString('hex')
   const print = apiKey === null ? 'none' : fingerprint(apiKey, salt)
   const changed = facts.key_fingerprint !== undefined && facts.key_fingerprint !== print
-  if (request.rebind === true && facts.base_url === baseUrl && facts.key_fingerprint === print) log.warn({}, ACCEPTED)
+  if (request.rebind === true && known === baseUrl && facts.key_fingerprint === print) log.warn({}, ACCEPTED)
   // The order and the length of another account's list are learned anew, by a full walk.
   const others: Facts = request.rebind === true ? { order: undefined, total: undefined, total_proven: undefined } : {}
   const bound = { base_url: baseUrl, key_salt: salt, key_fingerprint: print, not_before: undefined, ...others }

@@ -1,4 +1,5 @@
 // The built command line against a simulated service: results, exit codes, signals.
+import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { runCli, runInside, startCli } from '../support/cli.ts'
@@ -111,6 +112,23 @@ test('a service that cannot be reached is exit 4', async () => {
   const env = { TASK_MIRROR_SERVICE_MAX_RETRIES: '0' }
   const args = ['sync', '--base-url', `http://127.0.0.1:${await freePort()}`]
   expect(await runInside(args, { cwd: scratch.dir, env })).toMatchObject({ code: 4 })
+})
+
+test('another spelling of the base URL is no other service', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 5 })
+  const inside = (url: string, ...args: string[]) =>
+    runInside([...args, '--base-url', url], { cwd: scratch.dir, env: { TASK_MIRROR_API_KEY: 'k' } })
+  expect(await inside(simulator.url, 'sync')).toMatchObject({ code: 0 })
+  const db = new Database(scratch.path('task-mirror.sqlite'))
+  db.prepare("UPDATE service_facts SET value = ? WHERE key = 'base_url'").run(JSON.stringify(`${simulator.url}/.`))
+  db.close()
+  const spelt = `${simulator.url.replace('http', 'HTTP')}//`
+  expect(await inside(spelt, 'doctor')).toMatchObject({ stdout: expect.not.stringContaining('belongs to') })
+  expect(await inside(spelt, 'sync')).toMatchObject({ code: 0 })
+  expect(await inside(spelt, 'status', '--json')).toMatchObject({
+    stdout: expect.stringContaining(`"baseUrl":"${simulator.url}"`),
+  })
 })
 
 test('a mirror of another service is exit 7, until --rebind', async () => {

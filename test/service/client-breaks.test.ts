@@ -308,6 +308,16 @@ describe('connections that never come about', () => {
     })
   })
 
+  test('an expired certificate sends people to the clock and to the service', async () => {
+    await using server = await rawServer([good], selfSigned('expired'))
+    await using client = makeClient(server.url)
+    await expect(client.list(WINDOW, decodePage)).rejects.toMatchObject({
+      code: 'service-unreachable',
+      message: expect.stringMatching(/does not prove its identity: certificate has expired$/),
+      hint: expect.stringMatching(/^Check this machine's clock .* renew its certificate\.$/),
+    })
+  })
+
   test.each(['1', '0'])(
     'a self-signed certificate is refused at once, NODE_TLS_REJECT_UNAUTHORIZED=%s',
     async (value) => {
@@ -374,6 +384,23 @@ describe('a proxy', () => {
     expect(JSON.stringify(proxy.requests)).not.toContain(KEY)
   })
 
+  test('that wants a password is told of as such, and takes one from its URL', async () => {
+    const asks: Behaviour = (socket, { headers }) => {
+      const isRight = headers['proxy-authorization'] === `Basic ${Buffer.from('me:p@ss').toString('base64')}`
+      socket.end(`HTTP/1.1 ${isRight ? '403 Forbidden' : '407 Proxy Authentication Required'}\r\n\r\n`)
+    }
+    await using proxy = await rawServer([asks])
+    const errorBy = async (url: string) => {
+      await using client = makeClient('https://tasks.example.test', { proxy: url, maxRetries: 0 })
+      return await client.list(WINDOW, decodePage).catch((thrown) => thrown)
+    }
+    expect(await errorBy(proxy.url)).toMatchObject({ hint: expect.stringMatching(/http:\/\/USER:PASSWORD@HOST:PORT/) })
+    expect(await errorBy(proxy.url.replace('//', '//me:p%40ss@'))).toMatchObject({
+      message: expect.stringContaining('(403)'),
+      hint: expect.stringMatching(/^Check service\.baseUrl/),
+    })
+  })
+
   test.each(['http', 'https'])('that is down is what the message of an %s service names', async (scheme) => {
     const proxy = await rawServer([])
     await proxy[Symbol.asyncDispose]()
@@ -409,8 +436,8 @@ function emptyBlocks(): Uint8Array {
   return Uint8Array.from({ length: 5_000 }, (_, index) => block[index % 5]!)
 }
 
-/** An EC key and a certificate of its own for localhost and 127.0.0.1. */
-function selfSigned(): { key: string; cert: string } {
-  const pem = (name: string) => readFileSync(new URL(`./self-signed.${name}.pem`, import.meta.url), 'utf8')
-  return { key: pem('key'), cert: pem('cert') }
+/** An EC key and a certificate of its own for localhost and 127.0.0.1; `expired`: one that ended in February 2025. */
+function selfSigned(name: 'self-signed' | 'expired' = 'self-signed'): { key: string; cert: string } {
+  const pem = (file: string) => readFileSync(new URL(`./${file}.pem`, import.meta.url), 'utf8')
+  return { key: pem('self-signed.key'), cert: pem(`${name}.cert`) }
 }

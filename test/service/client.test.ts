@@ -205,7 +205,7 @@ describe('judging', () => {
     const answer = operation === 'list' ? client.list(WINDOW, decodePage) : client.get('a', decodePage)
     await expect(answer).rejects.toMatchObject({
       code: 'key-refused',
-      hint: expect.stringMatching(/^Check the key, and how it is sent/),
+      hint: expect.stringMatching(/^Check the key, alone in its file without a name or quotes, and how it is sent/),
     })
     expect(server.requests).toHaveLength(1)
   })
@@ -241,6 +241,15 @@ describe('judging', () => {
       hint: expect.stringMatching(hint),
     })
     expect(told(error)).not.toContain('hunter2')
+  })
+
+  test('a refusal that is a web page may come from something on the way', async () => {
+    await using server = await rawServer([says(403, '<html>Blocked</html>', { 'content-type': 'text/html' })])
+    await using client = makeClient(server.url)
+    await expect(client.list(WINDOW, decodePage)).rejects.toMatchObject({
+      code: 'key-refused',
+      hint: expect.stringMatching(/^Check the key, .* a proxy or firewall on the way may have sent it/),
+    })
   })
 
   test.each([300, 301, 302, 303, 304, 307, 308])('a redirect with %i is refused, never followed', async (status) => {
