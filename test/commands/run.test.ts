@@ -120,14 +120,22 @@ test('another spelling of the base URL is no other service', async () => {
   const inside = (url: string, ...args: string[]) =>
     runInside([...args, '--base-url', url], { cwd: scratch.dir, env: { TASK_MIRROR_API_KEY: 'k' } })
   expect(await inside(simulator.url, 'sync')).toMatchObject({ code: 0 })
-  const db = new Database(scratch.path('task-mirror.sqlite'))
-  db.prepare("UPDATE service_facts SET value = ? WHERE key = 'base_url'").run(JSON.stringify(`${simulator.url}/.`))
-  db.close()
+  const keep = (url: string) => {
+    const db = new Database(scratch.path('task-mirror.sqlite'))
+    db.prepare("UPDATE service_facts SET value = ? WHERE key = 'base_url'").run(JSON.stringify(url))
+    db.close()
+  }
+  keep(`${simulator.url}/.`)
   const spelt = `${simulator.url.replace('http', 'HTTP')}//`
   expect(await inside(spelt, 'doctor')).toMatchObject({ stdout: expect.not.stringContaining('belongs to') })
   expect(await inside(spelt, 'sync')).toMatchObject({ code: 0 })
   expect(await inside(spelt, 'status', '--json')).toMatchObject({
     stdout: expect.stringContaining(`"baseUrl":"${simulator.url}"`),
+  })
+  keep('no URL')
+  expect(await inside(simulator.url, 'sync')).toMatchObject({
+    code: 7,
+    stderr: expect.stringMatching(/belongs to no URL, not to/),
   })
 })
 
