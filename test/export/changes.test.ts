@@ -187,21 +187,27 @@ test.each<[string, (mirror: FilledMirror, last: string) => void]>([
   expect(await publishing(mirror, { changes: 'last' })).toMatchObject({ rows: 1 })
 })
 
-test('latest.json names no feed that the mirror does not know: whatever moment a kill comes at, feeds go on', async () => {
-  const mirror = makeMirror(...ordinaryRows(2))
-  await publishing(mirror)
-  const latest = () => readFileSync(join(mirror.folder, 'lake/latest.json'), 'utf8')
-  const before = latest()
-  mirror.db.exec('BEGIN IMMEDIATE')
-  const running = publishing(mirror, { changes: 'last', busyTimeoutMs: 20_000 })
-  await vi.waitFor(() => expect(inLake(mirror).length).toBe(3), 10_000)
-  // It stands there, and waits for the mirror to take its row.
-  await setTimeout(100)
-  expect(latest()).toBe(before)
-  mirror.db.exec('ROLLBACK')
-  const { snapshotId } = await running
-  expect(JSON.parse(latest()).changes.snapshotId).toBe(snapshotId)
-})
+test.each([
+  ['feed', { changes: 'last' as const }],
+  ['full snapshot', {}],
+])(
+  'latest.json names no %s that the mirror does not know: whatever moment a kill comes at, feeds go on',
+  async (kind, more) => {
+    const mirror = makeMirror(...ordinaryRows(2))
+    await publishing(mirror)
+    const latest = () => readFileSync(join(mirror.folder, 'lake/latest.json'), 'utf8')
+    const before = latest()
+    mirror.db.exec('BEGIN IMMEDIATE')
+    const running = publishing(mirror, { ...more, busyTimeoutMs: 20_000 })
+    await vi.waitFor(() => expect(inLake(mirror).length).toBe(3), 10_000)
+    // It stands there, and waits for the mirror to take its row.
+    await setTimeout(100)
+    expect(latest()).toBe(before)
+    mirror.db.exec('ROLLBACK')
+    const { snapshotId } = await running
+    expect(JSON.parse(latest())[kind === 'feed' ? 'changes' : 'full'].snapshotId).toBe(snapshotId)
+  },
+)
 
 /** Publishes, and does `meanwhile` between its reading of the mirror and its files. */
 async function publishingSlowly(mirror: FilledMirror, more: Partial<ExportOptions>, meanwhile: () => Promise<unknown>) {
@@ -252,7 +258,7 @@ test('no feed goes on from a full snapshot that latest.json does not name: what 
   expect(manifestOf(feed.manifest).buildsOn).toBe(full.snapshotId)
 })
 
-test('a full snapshot is named before the mirror takes its row, without which feeds are refused, and that is said', async () => {
+test('a full snapshot is named also where the mirror does not take its row, without which feeds are refused, and that is said', async () => {
   const mirror = makeMirror(...ordinaryRows(2))
   mirror.db.exec('BEGIN IMMEDIATE')
   const { snapshotId, notRecorded } = await publishing(mirror, { busyTimeoutMs: 100 })
