@@ -142,12 +142,13 @@ def is_whole(manifest):
 
 def not_merged(lake, manifest, merged, cut):
     """The manifests after the publication `merged` up to this one, oldest first. Refuses a gap, and a lake that is behind the table."""
+    # Of the newest alone: a full snapshot that feeds have overtaken ends before them, and the feeds after it begin there.
+    if manifest["cut"] < cut:
+        raise Refused(
+            f"the table has changes up to {cut}, {manifest['snapshotId']} only up to {manifest['cut']}: was the mirror replaced?"
+        )
     found = []
     while manifest["snapshotId"] != merged:
-        if manifest["cut"] < cut:
-            raise Refused(
-                f"the table has changes up to {cut}, {manifest['snapshotId']} only up to {manifest['cut']}: was the mirror replaced?"
-            )
         found.append(manifest)
         if is_whole(manifest) or manifest["buildsOn"] == merged:
             break

@@ -47,15 +47,11 @@ export async function exportSnapshot(options: ExportOptions): Promise<ExportResu
   try {
     const place = store?.place ?? (target.kind === 'stdout' ? '-' : resolve(target.out))
     const { result, entry } = await publish({ place, store, target, filters, startedAt, now }, options)
-    const isFull = result.kind === 'full'
-    const named = async () => {
-      if (store !== null && entry !== null) await nameInLatest(store, result.kind, entry, () => forget(result, options))
-    }
-    // Named first: a feed that goes on from a snapshot that no reader is told of would lack what was deleted before it.
-    if (isFull) await named()
+    // Recorded first: once it is named, feeds are refused that find no row about it.
     if (place !== '-') await record(result, { place, filters, at: now(), isDataset: store !== null }, options)
-    // A feed is named only once it is recorded, else the next ones would be refused: so they go on from the one before.
-    if (!isFull && result.recorded) await named()
+    // A feed without a row is not named, so that the next ones go on from the one before.
+    if (store !== null && entry !== null && (result.kind === 'full' || result.recorded))
+      await nameInLatest(store, result.kind, entry, () => forget(result, options))
     if (store !== null && options.keep) Object.assign(result, await removeExpired(store, options.keep, now()))
     return { ...result, durationMs: now() - startedAt }
   } finally {

@@ -18,6 +18,7 @@ import socket
 import subprocess
 import sys
 import time
+import types
 
 os.environ["TZ"] = "Asia/Kathmandu"
 time.tzset()
@@ -245,6 +246,12 @@ def refusals() -> None:
     check("between the two the table was the mirror of then", differences(between, published[1]["masked"]["live"], columns))
     target.publish(1)
     refused("a lake that is behind the table", target, "the table has changes up to")
+    # Written while the feed that the table holds was published: cuts 5 and 6, and the next feed goes on from 5.
+    overtaken = {"snapshotId": "full", "kind": "full", "cut": 5, "sinceSeq": None, "buildsOn": None}
+    after = {"snapshotId": "after", "kind": "changes", "cut": 7, "sinceSeq": 5, "buildsOn": "full"}
+    lake = types.SimpleNamespace(place="lake", manifest=lambda snapshot, named_by: overtaken)
+    found = [manifest["snapshotId"] for manifest in job.not_merged(lake, after, "feed", 6)]
+    check("a full snapshot that a feed overtook is merged with the feed after it", [] if found == ["full", "after"] else found)
     target.publish(3)
     with open(f"{WORK}/{target.lake}/{third}/_manifest.json") as file:
         manifest = json.load(file)

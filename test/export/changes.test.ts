@@ -187,20 +187,61 @@ test.each<[string, (mirror: FilledMirror, last: string) => void]>([
   expect(await publishing(mirror, { changes: 'last' })).toMatchObject({ rows: 1 })
 })
 
-test('latest.json names no feed that the mirror does not know: whatever moment a kill comes at, feeds go on', async () => {
-  const mirror = makeMirror(...ordinaryRows(2))
-  await publishing(mirror)
-  const latest = () => readFileSync(join(mirror.folder, 'lake/latest.json'), 'utf8')
-  const before = latest()
-  mirror.db.exec('BEGIN IMMEDIATE')
-  const running = publishing(mirror, { changes: 'last', busyTimeoutMs: 20_000 })
-  await vi.waitFor(() => expect(inLake(mirror).length).toBe(3), 10_000)
-  // It stands there, and waits for the mirror to take its row.
-  await setTimeout(100)
-  expect(latest()).toBe(before)
-  mirror.db.exec('ROLLBACK')
-  const { snapshotId } = await running
-  expect(JSON.parse(latest()).changes.snapshotId).toBe(snapshotId)
+test.each([
+  ['feed', { changes: 'last' as const }],
+  ['full snapshot', {}],
+])(
+  'latest.json names no %s that the mirror does not know: whatever moment a kill comes at, feeds go on',
+  async (kind, more) => {
+    const mirror = makeMirror(...ordinaryRows(2))
+    await publishing(mirror)
+    const latest = () => readFileSync(join(mirror.folder, 'lake/latest.json'), 'utf8')
+    const before = latest()
+    mirror.db.exec('BEGIN IMMEDIATE')
+    const running = publishing(mirror, { ...more, busyTimeoutMs: 20_000 })
+    await vi.waitFor(() => expect(inLake(mirror).length).toBe(3), 10_000)
+    // It stands there, and waits for the mirror to take its row.
+    await setTimeout(100)
+    expect(latest()).toBe(before)
+    mirror.db.exec('ROLLBACK')
+    const { snapshotId } = await running
+    expect(JSON.parse(latest())[kind === 'feed' ? 'changes' : 'full'].snapshotId).toBe(snapshotId)
+  },
+)
+
+/** Publishes, and does `meanwhile` between its reading of the mirror and its files. */
+async function publishingSlowly(mirror: FilledMirror, more: Partial<ExportOptions>, meanwhile: () => Promise<unknown>) {
+  const { makeReady } = FolderStore.prototype
+  vi.spyOn(FolderStore.prototype, 'makeReady').mockImplementationOnce(async function (this: FolderStore, now) {
+    await meanwhile()
+    await makeReady.call(this, now)
+  })
+  return publishing(mirror, more)
+}
+
+const FEED = { changes: 'last' } as const
+
+test.each<[string, { slow: Partial<ExportOptions>; quick: Partial<ExportOptions>; named: string[]; next: string }]>([
+  ['a full one that feeds overtake', { slow: {}, quick: FEED, named: ['slow', 'quick'], next: 'slow' }],
+  ['a full one that has another filter', { slow: { redact: ['x'] }, quick: FEED, named: ['slow'], next: 'slow' }],
+  ['a full one that another overtakes', { slow: {}, quick: {}, named: ['quick'], next: 'quick' }],
+  ['a feed that a full one overtakes', { slow: FEED, quick: {}, named: ['quick'], next: 'quick' }],
+  ['a feed that another overtakes', { slow: FEED, quick: FEED, named: ['first', 'quick'], next: 'quick' }],
+])('latest.json is not taken back to fewer changes by %s', async (_, { slow, quick, named, next }) => {
+  const mirror = makeMirror(...ordinaryRows(4))
+  const ids: Record<string, string> = { first: (await publishing(mirror)).snapshotId }
+  change(mirror, "system_status = 'X'", "id = 'task-00000001'")
+  const slowly = await publishingSlowly(mirror, slow, async () => {
+    change(mirror, 'deleted_at = 7', "id = 'task-00000001'")
+    ids.quick = (await publishing(mirror, quick)).snapshotId
+  })
+  ids.slow = slowly.snapshotId
+  const { full, changes } = JSON.parse(readFileSync(join(mirror.folder, 'lake/latest.json'), 'utf8'))
+  const [wantedFull, wantedChanges] = named.map((name) => ids[name])
+  expect([full.snapshotId, changes?.snapshotId]).toEqual([wantedFull, wantedChanges])
+  change(mirror, "system_status = 'Y'", "id = 'task-00000002'")
+  const feed = await publishing(mirror, { ...FEED, ...(slow.redact && { redact: slow.redact }) })
+  expect(manifestOf(feed.manifest).buildsOn).toBe(ids[next])
 })
 
 test('no feed goes on from a full snapshot that latest.json does not name: what was deleted before it would come back', async () => {
@@ -217,7 +258,7 @@ test('no feed goes on from a full snapshot that latest.json does not name: what 
   expect(manifestOf(feed.manifest).buildsOn).toBe(full.snapshotId)
 })
 
-test('a full snapshot is named before the mirror takes its row, without which feeds are refused, and that is said', async () => {
+test('a full snapshot is named also where the mirror does not take its row, without which feeds are refused, and that is said', async () => {
   const mirror = makeMirror(...ordinaryRows(2))
   mirror.db.exec('BEGIN IMMEDIATE')
   const { snapshotId, notRecorded } = await publishing(mirror, { busyTimeoutMs: 100 })
@@ -436,7 +477,6 @@ test.each<[string, (Partial<ExportOptions> | null)[], number]>([
 
 const ONE_STATUS = { filters: { statuses: ['DONE'] } }
 const SOME_COLUMNS = { columns: ['id', 'created_at'] }
-const FEED = { changes: 'last' } as const
 test.each<[string, Partial<ExportOptions>, Partial<ExportOptions>, string | null]>([
   ['other statuses', {}, ONE_STATUS, '--status'],
   ['fewer columns', {}, SOME_COLUMNS, '--columns'],

@@ -3,7 +3,7 @@ import { MirrorError } from '../../errors.ts'
 import { changedLastAt, knowsSnapshot, snapshotsAt } from '../../mirror/tables/snapshots.ts'
 import { type Format, SWITCHES } from '../formats.ts'
 import type { PartitionBy } from '../read/partition.ts'
-import type { Latest, RecordedFilters } from './manifest.ts'
+import type { Latest, LatestEntry, RecordedFilters } from './manifest.ts'
 
 export interface FeedBase {
   /** Only rows with a greater `change_seq` are published. */
@@ -26,9 +26,9 @@ export interface FeedDestination {
 
 /**
  * The publication that a feed goes on from. It is still there, with all that it builds on, its filters took all that
- * these take, and it is the newest full snapshot or came after it, because readers leave out what is older. `last`: the
- * last such publication; without one everything counts as changed. A number: the last one whose cut is as high, so that
- * it, or what it builds on, holds the changes below.
+ * these take, and it is the full snapshot that `latest.json` names or a feed after it, because readers leave out what
+ * is older. `last`: the furthest such publication; without one everything counts as changed. A number: the same, but
+ * of a cut as high, so that it, or what it builds on, holds the changes below.
  */
 export function feedBase(dbPath: string, changes: number | 'last', destination: FeedDestination): FeedBase {
   const { place, format, filters, latest, present } = destination
@@ -36,9 +36,11 @@ export function feedBase(dbPath: string, changes: number | 'last', destination: 
   // Nothing lies below 0.
   if (changes === 0) return { sinceSeq: 0, buildsOn: null }
   const least = Math.max(changes === 'last' ? 0 : changes, latest?.full?.cut ?? 0)
-  const rows = snapshotsAt(dbPath, place, format, latest?.full?.snapshotId).filter(
-    (row) => seriesOf(row.filters) === series && isWithin(filters, row.filters),
-  )
+  const named = latest?.full?.snapshotId
+  const rows = snapshotsAt(dbPath, place, format, named)
+    // A full snapshot that no reader is told of does not mention what was deleted before it.
+    .filter(({ id, sinceSeq }) => latest === undefined || sinceSeq !== null || id === named)
+    .filter((row) => seriesOf(row.filters) === series && isWithin(filters, row.filters))
   const there = present && new Set(present)
   // How far what is there reaches, and what is gone reached: a publication that begins between builds on what is gone.
   let [reach, gone] = [0, 0]
@@ -49,7 +51,11 @@ export function feedBase(dbPath: string, changes: number | 'last', destination: 
     reach = Math.max(reach, cut)
     return true
   })
-  const before = whole.findLast(({ cut }) => cut >= least)
+  // Of exports that overlap, the one that goes further may be recorded first.
+  const before = whole
+    .filter(({ cut }) => cut >= least)
+    .sort((one, other) => one.cut - other.cut)
+    .at(-1)
   return { sinceSeq: changes === 'last' ? (before?.cut ?? 0) : changes, buildsOn: before?.id ?? null }
 }
 
@@ -167,6 +173,12 @@ function isWithin(filters: RecordedFilters, before: Record<string, unknown>): bo
   const { since, until } = { ...UNFILTERED, ...before } as Pick<RecordedFilters, 'since' | 'until'>
   const isFromThere = since === null || (filters.since !== null && filters.since >= since)
   return isFromThere && (until === null || (filters.until !== null && filters.until <= until))
+}
+
+/** Whether feeds such as `feed` hold every change of what `full` took. */
+export function holdsAllOf(full: LatestEntry, feed: LatestEntry): boolean {
+  if (full.filters === undefined || feed.filters === undefined || full.format !== feed.format) return false
+  return seriesOf(full.filters) === seriesOf(feed.filters) && isWithin(full.filters, feed.filters)
 }
 
 /** Equal for publications that belong together but for bounds: a feed goes on from the last one. */

@@ -1,6 +1,7 @@
 // `latest.json` of a destination: read, and made to name what was published.
 import { isMirrorError, MirrorError } from '../../errors.ts'
-import { jsonBytes, type Latest, type LatestEntry, latestAfter, type Manifest, parseLatest } from './manifest.ts'
+import { holdsAllOf } from './feed.ts'
+import { jsonBytes, type Latest, type LatestEntry, type Manifest, parseLatest } from './manifest.ts'
 import { LATEST, type Store } from './store.ts'
 
 /** What a destination's `latest.json` says; null where there is none. Throws `snapshot-damaged`, `snapshot-newer`. */
@@ -13,7 +14,22 @@ function latestOf(store: Store, bytes: Buffer | null): Latest | null {
 }
 
 /**
- * Has `latest.json` name what was published. Throws what the store throws: then the snapshot is gone and `withdrawn`
+ * What `latest.json` says after `entry` was published, `before` being what it said until then. Exports may overlap: how
+ * far each goes in the mirror's changes counts, not which ends last, so that readers are never taken back.
+ */
+function latestAfter(before: Latest | null, kind: Manifest['kind'], entry: LatestEntry): Latest {
+  const { full, changes } = before ?? { full: null, changes: null }
+  if (kind === 'full') {
+    if (full !== null && full.cut > entry.cut) return { schemaVersion: 1, full, changes }
+    const isAhead = changes !== null && changes.cut > entry.cut && holdsAllOf(entry, changes)
+    return { schemaVersion: 1, full: entry, changes: isAhead ? changes : null }
+  }
+  const known = Math.max(full?.cut ?? 0, changes?.cut ?? 0)
+  return { schemaVersion: 1, full, changes: known > entry.cut ? changes : entry }
+}
+
+/**
+ * Has `latest.json` name what was published, unless it names what goes further. Throws what the store throws: then the snapshot is gone and `withdrawn`
  * was called, or the message names the snapshot.
  */
 export async function nameInLatest(

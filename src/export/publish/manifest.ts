@@ -96,7 +96,7 @@ export interface Latest {
   schemaVersion: 1
   /** The last full snapshot; null where only changes were published. */
   full: LatestEntry | null
-  /** The last changes, if they were published after `full`; the ones before follow by `buildsOn` of its manifest. */
+  /** The last changes, unless `full` goes as far; the ones before follow by `buildsOn` of its manifest. */
   changes: LatestEntry | null
 }
 
@@ -146,12 +146,6 @@ const { rawJSON } = JSON as unknown as { rawJSON(source: string): unknown }
 export function jsonBytes(value: Manifest | Latest): Buffer {
   const digits = (_: string, item: unknown) => (typeof item === 'bigint' ? rawJSON(String(item)) : item)
   return Buffer.from(`${JSON.stringify(value, digits, 2)}\n`)
-}
-
-/** What `latest.json` says after `entry` was published, `before` being what it said until then. */
-export function latestAfter(before: Latest | null, kind: Kind, entry: LatestEntry): Latest {
-  if (kind === 'full') return { schemaVersion: 1, full: entry, changes: null }
-  return { schemaVersion: 1, full: before?.full ?? null, changes: entry }
 }
 
 /** `name` is for the message. Throws `snapshot-newer`, and `snapshot-damaged` for what is no manifest. */

@@ -10,7 +10,7 @@ import { verifySnapshot } from '../../../src/export/verify/verify.ts'
 import { snapshotIdOf } from '../../../src/mirror/tables/snapshots.ts'
 import { SOAK } from '../../support/soak.ts'
 import { type FilledMirror, makeMirror, ordinaryRows } from '../mirror.ts'
-import { type Asked, type Storage, startStorage } from './storage.ts'
+import { type Asked, type Fault, type Storage, startStorage } from './storage.ts'
 
 const DAY = 86_400_000
 const SOURCE = new URL('../../../src/export/export.ts', import.meta.url).href
@@ -156,6 +156,28 @@ test('a manifest that is there already, with other content, is never written ove
     message: expect.stringContaining('there already'),
   })
   expect(await storage.keys()).toEqual([])
+})
+
+test.each<[string, (abort: AbortController) => Fault, string]>([
+  ['whose answers are lost', () => 'lost', 'snapshot-unwritable'],
+  ['in whose sending the program is told to stop', (abort) => void abort.abort(), 'interrupted'],
+])('a manifest %s may be there, and its files stay with it', async (_, fault, code) => {
+  const storage = await startStorage()
+  const mirror = makeMirror(...ordinaryRows(3))
+  const abort = new AbortController()
+  let sent = 0
+  storage.fault = ({ method, path }) => {
+    if (method !== 'PUT' || !path.includes('_manifest.json')) return undefined
+    return ++sent === 1 ? fault(abort) : { status: 503, code: 'SlowDown' }
+  }
+  const env = { ...storage.env, AWS_MAX_ATTEMPTS: '2' }
+  await expect(publishing(mirror, storage, { env, signal: abort.signal })).rejects.toMatchObject({ code })
+  await vi.waitFor(async () => expect((await storage.keys()).join(' ')).toContain('_manifest.json'))
+  const { problems } = await verifySnapshot('s3://lake/tasks', { dbPath: mirror.path, deep: true, env })
+  expect(problems.map(({ check }) => check)).toEqual(['latest'])
+  storage.fault = () => undefined
+  await publishing(mirror, storage)
+  expect(await verifySnapshot('s3://lake/tasks', { dbPath: mirror.path, deep: true, env })).toMatchObject({ ok: true })
 })
 
 test('an interruption between parts ends the upload', async () => {

@@ -67,4 +67,4 @@ export function s3Status(error: unknown): number {
   return (unexplained(error) as StorageError | null)?.$metadata?.httpStatusCode ?? 0
 }
 
-const unexplained = (error: unknown): unknown => (isMirrorError(error) ? error.cause : error)
+const unexplained = (error: unknown): unknown => (isMirrorError(error) ? unexplained(error.cause) : error)

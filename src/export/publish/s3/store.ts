@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ageOf, DAY_MS } from '../../../clock.ts'
-import { MirrorError } from '../../../errors.ts'
+import { isMirrorError, MirrorError } from '../../../errors.ts'
 import { begunAt, SNAPSHOT_ID } from '../../../mirror/tables/snapshots.ts'
 import { clearLeftOvers, draftPath } from '../drafts.ts'
 import { FIXED_PARTITION, MANIFEST, MANIFEST_NAMES, type PendingPublication, type Store } from '../store.ts'
@@ -40,7 +40,7 @@ export class S3Store implements Store {
 
   async begin(snapshotId: string): Promise<PendingPublication> {
     const begun: string[] = []
-    let isPublished = false
+    let mayBePublished = false
     return {
       open: async (name) => {
         begun.push(name)
@@ -48,11 +48,17 @@ export class S3Store implements Store {
       },
       publish: async (manifest) => {
         await this.#throwGone(snapshotId, begun)
-        await this.#publishManifest(`${snapshotId}/${MANIFEST}`, manifest)
-        isPublished = true
+        // It may arrive although its answer is lost, or the program is told to stop: then its files have to be there.
+        mayBePublished = true
+        try {
+          await this.#publishManifest(`${snapshotId}/${MANIFEST}`, manifest)
+        } catch (error) {
+          mayBePublished = !isRefusal(error)
+          throw error
+        }
       },
       discard: async () => {
-        if (!isPublished) await this.#objects.tidy(begun.map((name) => `${snapshotId}/${name}`))
+        if (!mayBePublished) await this.#objects.tidy(begun.map((name) => `${snapshotId}/${name}`))
       },
     }
   }
@@ -161,4 +167,11 @@ export class S3Store implements Store {
       })
     }
   }
+}
+
+/** Whether nothing was stored for certain: the storage refused it, or it was taken away again (encryption). */
+function isRefusal(error: unknown): boolean {
+  const status = s3Status(error)
+  if (status > 0) return status < 500
+  return isMirrorError(error, 'snapshot-unwritable') && error.cause === undefined
 }
