@@ -133,6 +133,9 @@ export class WindowTaking {
       known !== undefined &&
       ((detailReadAt.get(known.seq) ?? Number.NEGATIVE_INFINITY) > readAt ||
         (known.isOfThisRun && known.readAt > readAt && (known.deletedAt !== null || !rules.asksDetails)))
+    // Its answer may have come later all the same: an end that the row does not hold is asked for once more.
+    if (newer && listed.final && rules.asksDetails && tables.owed.find(listed.id, 'open') !== undefined)
+      tables.owed.owe(listed.id, 'detail', now)
     const { seq, outcome, showsLess } = newer
       ? { seq: known.seq, outcome: 'unchanged' as const, showsLess: false }
       : takeListed(this.#writing, known, listed, this.#step)
