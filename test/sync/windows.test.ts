@@ -334,3 +334,69 @@ test('a window that was asked for before the one in which a task came back does 
   expect(db.prepare('SELECT data_url, deleted_at FROM tasks').raw().all()).toEqual([['one', null]])
   db.close()
 })
+
+/** One run whose answers about task a come as they may where several are under way at once; `done` and `open` as listed. */
+function overlappingRun(path: string) {
+  // As a service may show open tasks: with the members of finished ones.
+  const open = { id: 'a', systemStatus: 'NEW', createdAt: 1, completedAt: 0, data: { url: 'u' }, result: {} }
+  const done = { ...open, systemStatus: 'DONE', completedAt: 2 }
+  const listIn = (session: ReturnType<typeof openRun>, item: object, readAt: number, now: number): void => {
+    const raw = Buffer.from(JSON.stringify({ statusCode: 200, body: { items: [item] } }))
+    session.hold(now, prepareWindow(raw, DONE), null)
+    session.takeIn({ handle: now, walkId: null, skip: 0, readAt, now })
+  }
+  const before = openRun(path, 1, { asksDetails: true })
+  listIn(before, open, 1, 2)
+  before.close()
+  const session = openRun(path, 1_000, { asksDetails: true })
+  return {
+    open,
+    done,
+    list: (item: object, readAt: number, now: number) => listIn(session, item, readAt, now),
+    lookUp(item: object, readAt: number, now: number): void {
+      const { handle } = session.parseDetail(Buffer.from(JSON.stringify({ statusCode: 200, body: { item } })))
+      session.takeDetails([{ kind: 'found', taskId: 'a', handle, readAt }], now)
+    },
+    /** The status in the mirror, and how many details are owed. */
+    held(): unknown[] {
+      const db = new Database(path, { readonly: true })
+      const status = db.prepare('SELECT system_status FROM tasks').pluck().get()
+      const owed = db.prepare("SELECT count(*) FROM open_checks WHERE reason = 'detail'").pluck().get()
+      db.close()
+      return [status, owed]
+    },
+    [Symbol.dispose]: () => session.close(),
+  }
+}
+
+test.each([
+  ['later', 2_000, 3_000],
+  ['earlier', 3_000, 2_000],
+])(
+  'of two windows that were under way at once, the one asked for %s does not put back what the other shows',
+  (_, first, second) => {
+    using scratch = makeScratch()
+    using run = overlappingRun(scratch.path('mirror.sqlite'))
+    run.list(run.done, first, 4_000)
+    expect(run.held()).toEqual(['DONE', 0])
+    run.list(run.open, second, 5_000)
+    expect(run.held()).toEqual(['DONE', 1])
+    run.lookUp(run.done, 6_000, 6_001)
+    expect(run.held()).toEqual(['DONE', 0])
+    // Asked for after both: nothing is in doubt.
+    run.list(run.open, 7_000, 8_000)
+    expect(run.held()[0]).toBe('NEW')
+  },
+)
+
+test('an end that a window shows, asked for before a look-up that found the task open, is asked for once more', () => {
+  using scratch = makeScratch()
+  using run = overlappingRun(scratch.path('mirror.sqlite'))
+  run.lookUp(run.open, 3_000, 3_001)
+  run.list(run.done, 2_000, 4_000)
+  expect(run.held()).toEqual(['NEW', 1])
+  run.lookUp(run.done, 5_000, 5_001)
+  expect(run.held()).toEqual(['DONE', 0])
+  run.list(run.open, 2_500, 6_000)
+  expect(run.held()).toEqual(['DONE', 0])
+})

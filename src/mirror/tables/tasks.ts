@@ -19,6 +19,8 @@ export interface KnownTask {
   deletedAt: number | null
   /** Start of the read that brought content, deletion or return, epoch ms by the clock of the run that took it in. */
   readAt: number
+  /** When the row last changed, epoch ms by the same clock. */
+  changedAt: number
   /** Whether this run has written the row. */
   isOfThisRun: boolean
 }
@@ -55,7 +57,8 @@ function statements(db: Db) {
   return {
     find: db
       .prepare(
-        'SELECT seq, list_hash = ?, list_hash <> content_hash, deleted_at, read_at, change_seq FROM tasks WHERE id = ?',
+        `SELECT seq, list_hash = ?, list_hash <> content_hash, deleted_at, read_at, changed_at, change_seq
+         FROM tasks WHERE id = ?`,
       )
       .raw(),
     hashes: db.prepare(
@@ -142,16 +145,17 @@ export class TaskTable {
   find(id: string, listHash?: Buffer): KnownTask | undefined {
     if (this.#filter?.mayHave(id) === false) return undefined
     const found = this.#sql.find.get(listHash ?? null, id) as
-      | [number, number | null, number | null, number | null, number, number]
+      | [number, number | null, number | null, number | null, number, number, number]
       | undefined
     if (found === undefined) return undefined
-    const [seq, isListedSo, isListedOtherwise, deletedAt, readAt, changeSeq] = found
+    const [seq, isListedSo, isListedOtherwise, deletedAt, readAt, changedAt, changeSeq] = found
     return {
       seq,
       isListedSo: isListedSo === 1,
       isListedOtherwise: isListedOtherwise === 1,
       deletedAt,
       readAt,
+      changedAt,
       isOfThisRun: changeSeq > this.#changesBefore,
     }
   }

@@ -53,6 +53,10 @@ export function takeListed(
     const outcome = keepStored(intake, known, { listed, shown, stored, showsLess }, times)
     return { seq, outcome, showsLess }
   }
+  if (isOvertaken(rules, known, times)) {
+    tables.owed.owe(id, 'detail', now)
+    return { seq, outcome: 'unchanged', showsLess }
+  }
   if (isContested(intake, known, shown, stored)) {
     tables.owed.oweDetail(id, now, JSON.stringify(shown))
     return { seq, outcome: 'unchanged', showsLess }
@@ -71,6 +75,14 @@ export function takeListed(
   }
   if (!isAllShown || hasToAgree(intake, id)) oweDetail(intake, seq, shown, now)
   return { seq, outcome: restored ? 'restored' : waits ? 'unchanged' : 'updated', showsLess }
+}
+
+/**
+ * This run has changed the row since the answer was asked for: both answers were under way at once, and the one that
+ * was asked for first may show the later state. Only a look-up tells that is asked for after both.
+ */
+function isOvertaken(rules: IntakeRules, known: KnownTask, { readAt }: RowTimes): boolean {
+  return rules.asksDetails && known.deletedAt === null && known.isOfThisRun && known.changedAt > readAt
 }
 
 /**

@@ -116,7 +116,7 @@ export class WindowTaking {
     known: KnownTask | undefined,
     place: number,
   ): { seq: number; isChanged: boolean; showsLess: boolean } {
-    const { tables, seen, detailReadAt } = this.#writing
+    const { tables, rules, seen, detailReadAt } = this.#writing
     const { readAt, now } = this.#step
     if (known?.isListedSo === false) {
       const shown = rowOf(listed.bytes)
@@ -127,12 +127,15 @@ export class WindowTaking {
         return { seq: known.seq, isChanged: false, showsLess: false }
       }
     }
-    // Older than what this run has taken in: a detail, or a window that was asked for later but lay further up. Moments
-    // of other runs are by other clocks, which may have been ahead.
+    // Asked for before a detail that this run has taken in, or before what changed the row in this run, where no look-up
+    // will tell. Moments of other runs are by other clocks, which may have been ahead.
     const newer =
       known !== undefined &&
       ((detailReadAt.get(known.seq) ?? Number.NEGATIVE_INFINITY) > readAt ||
-        (known.isOfThisRun && known.readAt > readAt))
+        (known.isOfThisRun && known.readAt > readAt && (known.deletedAt !== null || !rules.asksDetails)))
+    // Its answer may have come later all the same: an end that the row does not hold is asked for once more.
+    if (newer && listed.final && rules.asksDetails && tables.owed.find(listed.id, 'open') !== undefined)
+      tables.owed.owe(listed.id, 'detail', now)
     const { seq, outcome, showsLess } = newer
       ? { seq: known.seq, outcome: 'unchanged' as const, showsLess: false }
       : takeListed(this.#writing, known, listed, this.#step)
