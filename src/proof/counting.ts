@@ -48,11 +48,12 @@ export function owing(
   state: State,
   owed: RunMember | null,
   end: number | null = null,
-  { received, behind = null, rests = [] }: { received: number; behind?: Behind | null; rests?: Basis[] } = {
+  { received, id = null, moment = null, rests = [] }: Partial<Behind> & { received: number; rests?: Basis[] } = {
     received: 0,
   },
 ): Debts {
   if (state.owed !== null || owed === null) return state
+  const behind = { index: end ?? 0, id, moment }
   const count = end === null ? null : { ...UNCOUNTED, end, behind, rests, since: received, received }
   return { owed, count, ahead: null, within: null }
 }
@@ -60,7 +61,7 @@ export function owing(
 /** As `owing`, for an answer with nothing but ties up to its anchor: it may show where the run ends, too. */
 export function owingTied(state: State, owed: RunMember | null, fact: Fact): Debts {
   const { runEnd, runGoesOn, received, behindId, behind } = fact
-  const debts = owing(state, owed, runEnd, { received, behind: { id: behindId, moment: behind } })
+  const debts = owing(state, owed, runEnd, { received, id: behindId, moment: behind })
   if (state.owed !== null || owed === null || runGoesOn === null) return debts
   return { ...debts, within: { index: runGoesOn, unread: 0, received, reach: reachOf(state, fact) } }
 }
@@ -92,7 +93,7 @@ export function counted(before: State, fact: Fact, trial: Trial): State {
   // Ids that are seen before the run's beginning is known do not count: they may stand elsewhere by then.
   if (from === null) return { ...state, count: earlier }
   // Another item of the same createdAt stands behind: another run of the owed createdAt may have come to end there.
-  const isApart = end !== null && behind?.id !== earlier.behind?.id
+  const isApart = end !== null && behind.id !== earlier.behind.id
   const count = {
     ...{ ...earlier, ids: earlier.ids + fresh, hasMember: earlier.hasMember || hasMember },
     rests: union(union(earlier.rests, rests), isApart ? ['ties-side-by-side'] : []),
@@ -107,7 +108,7 @@ export function counted(before: State, fact: Fact, trial: Trial): State {
   if (!closed.isClosed || (state.drifts && (start === null || !count.isClosed))) return { ...state, count: closed }
   const all = paid({ ...state, basis: union(state.basis, ['held', ...closed.rests]) }, false)
   // Nothing stands behind the run, and what stands before it has been met.
-  return closed.behind === null && state.ended === null && state.floor?.moment === state.owed?.moment
+  return closed.behind.id === null && state.ended === null && state.floor?.moment === state.owed?.moment
     ? ended(all, ['held', 'nothing-hidden-behind'])
     : all
 }
@@ -120,9 +121,9 @@ function isOfAnother(count: State['count'], { hasMember, runStart, runEnd, runGo
 
 const UNCOUNTED = { start: null, isClosed: false, hasMember: false, ids: 0 }
 
-/** Whether both looks may have seen the same behind the run: nothing, or items of one createdAt. */
-function isLike(one: Behind | null, other: Behind | null): boolean {
-  return one === null || other === null ? one === other : one.moment === other.moment
+/** Whether both looks may have seen the same behind the run: nothing, or items of one createdAt, at one index. */
+function isLike(one: Behind, other: Behind): boolean {
+  return one.index === other.index && (one.id === null) === (other.id === null) && one.moment === other.moment
 }
 
 /** Whether the answer shows the whole run: something behind it, too, or room for more once an end has been shown. */
@@ -145,13 +146,19 @@ function sidesShown(before: State, fact: Fact, trial: Trial) {
   const start = beginsNext ? skip : runStart
   const passed = beginsNext ? unreadOf(ahead) : []
   if (hasRoomBehind(before, fact, trial))
-    return { start, end: runGoesOn, behind: null, rests: union(passed, ['even-cuts']) }
+    return {
+      start,
+      end: runGoesOn,
+      behind: { index: skip + count, id: null, moment: null },
+      rests: union(passed, ['even-cuts']),
+    }
   if (within === null || !isNext(within, fact) || !(isOver || isOther))
-    return { start, end: runEnd, behind: { id: behindId, moment: fact.behind }, rests: passed }
+    return { start, end: runEnd, behind: { index: runEnd ?? 0, id: behindId, moment: fact.behind }, rests: passed }
   const rests = union(passed, unreadOf(within))
-  if (isOther) return { start, end: within.index, behind: { id: firstId, moment: first }, rests }
+  const behind = { index: skip, id: firstId, moment: first }
+  if (isOther) return { start, end: within.index, behind, rests }
   const over = kind === 'refused' ? 'even-cuts' : 'nothing-hidden-behind'
-  return { start, end: within.index, behind: null, rests: union(rests, [over]) }
+  return { start, end: within.index, behind, rests: union(rests, [over]) }
 }
 
 /** What cannot be read behind the edge is taken for no part of the run. */

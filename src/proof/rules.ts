@@ -118,7 +118,6 @@ export function joined(state: State, fact: Fact, { sight, rests }: { sight: Sigh
   const { pending } = state
   const { but } = sight
   const index = skip + count - 1
-  const behind = { id: fact.firstId, moment: first }
   const isPlaced = skip > 0 && anchor === 'none' && sight.low >= skip
   const isApart = isPlaced && pending.some(({ kind, to }) => isUnread(kind) && to === skip)
   // A window that joins by its place may begin within the floor's run.
@@ -130,7 +129,9 @@ export function joined(state: State, fact: Fact, { sight, rests }: { sight: Sigh
   }
   return {
     ...state,
-    ...(isPlaced ? owing(state, but, behindRun(state, sight), { received, behind }) : owingTied(state, but, fact)),
+    ...(isPlaced
+      ? owing(state, but, behindRun(state, sight), { received, id: fact.firstId, moment: first })
+      : owingTied(state, but, fact)),
     floor,
     pending: pending.filter((one) => one.from > index && one.sent >= received && !beginsTied(one, last)),
     empty: emptyBehind(state, fact),

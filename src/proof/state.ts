@@ -59,8 +59,9 @@ export interface Sight extends Pick<Fact, 'kind' | 'first' | 'sent' | 'received'
   rests: Basis[]
 }
 
-/** What stood directly behind a run; `id` is null where only its createdAt was kept. */
+/** What stood directly behind a run and what cannot be read there, and where; `id` is null where nothing did. */
 export interface Behind {
+  index: number
   id: string | null
   moment: Moment
 }
@@ -68,8 +69,7 @@ export interface Behind {
 /** The count of the owed run: where it ended, later where it began, and how many different ids were seen since. */
 interface Count {
   end: number
-  /** What stood at `end`; null where nothing did. */
-  behind: Behind | null
+  behind: Behind
   start: number | null
   /** What the looks at the sides of the run rest on. */
   rests: Basis[]

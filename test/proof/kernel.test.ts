@@ -431,7 +431,7 @@ test('a run ends where a window is refused that reaches no further than one that
   const owing = { ...BEGINNING, owed: { moment: 5, member: 'b' } }
   const heardOf = (state: State, heard: ListAnswer) => told(state, factOf(heard, state, new Set(), false))
   const read = heardOf(owing, answer)
-  expect(heardOf(read, { ...refused, asked: 1 }).count).toMatchObject({ end: 1, behind: null })
+  expect(heardOf(read, { ...refused, asked: 1 }).count).toMatchObject({ end: 1, behind: { index: 1, id: null } })
   expect(heardOf(read, { ...refused, asked: 2 }).count).toBeNull()
 })
 
@@ -1096,6 +1096,20 @@ test('a place behind what is left out rests on that being no tie that changes pl
   reader.take(behind, 'c')
   expect(reader.kernel.missing()).toBeNull()
   expect(reader.kernel.state.basis).toEqual(['held', 'ties-keep-places'])
+})
+
+test('a run is not the end of the list where what cannot be read stood behind it at the first look at its end only', () => {
+  const reader = new Reader('a1 x2! y3')
+  reader.join(0, 1)
+  reader.kernel.owe()
+  reader.look(0, 1)
+  reader.look(1, 1)
+  reader.list = ['a1', 'y3']
+  for (let time = 0; time < 2; time += 1) reader.look(2, 1)
+  reader.look(0, 1)
+  reader.list = ['y3']
+  for (let time = 0; time < 2; time += 1) reader.look(1, 1)
+  expect(reader.kernel.missing()).not.toBeNull()
 })
 
 test('a run whose beginning is seen past what cannot be read rests on that being no part of it', () => {

@@ -711,8 +711,8 @@ function keyOf(world: World, { range, later }: Scope, tries: readonly Evidence[]
     it === null || it === undefined
       ? '-'
       : `${it.index}.${it.joinedAt}.${it.but === null ? '' : `${m(it.but.moment)}_${i(Number(it.but.member))}`}.${it.apart}.${it.id === null ? '' : i(Number(it.id))}.${m(it.moment)}.${it.run}.${it.short}.${it.aloneAt === null}${range === undefined ? '' : side(it.oldest as number) + side(it.newest as number)}`
-  const behind = (it: NonNullable<State['count']>['behind']) =>
-    it === null ? '' : `${it.id === null ? '' : i(Number(it.id))}_${m(it.moment)}`
+  const behind = ({ index, id, moment }: NonNullable<State['count']>['behind']) =>
+    `${index}_${id === null ? '' : i(Number(id))}_${m(moment)}`
   const edge = (it: State['ahead']) => (it === null ? '-' : `${it.index}.${it.unread}.${it.reach}`)
   return [
     world.items.map(item).join(','),
