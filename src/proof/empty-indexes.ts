@@ -3,14 +3,12 @@
 import type { Fact } from './facts.ts'
 import type { EmptyIndex, Floor, State } from './state.ts'
 
-/** Notes an index at which nothing stands; and moves it to where it lies once the floor's last item is seen alone. */
+/** Notes an index at which nothing stands. */
 export function emptyAfter({ empty, floor }: State, fact: Fact): EmptyIndex | null {
-  const { kind, skip, sent, received, isFloorAlone } = fact
+  const { kind, skip, sent, received } = fact
   if (floor === null) return empty
-  if (kind === 'nothing' && sent >= floor.received && (empty === null || skip < empty.index))
-    return { index: skip, received, place: null }
-  if (empty === null || !isFloorAlone || sent < empty.received) return empty
-  return { ...empty, index: empty.index + movedSince(empty, floor, fact), place: fact.floorAt }
+  const isLower = kind === 'nothing' && sent >= floor.received && (empty === null || skip < empty.index)
+  return isLower ? { index: skip, received, place: null } : empty
 }
 
 /** Where the empty index lies in the list of the window that joins, which has to show the floor's last item. */

@@ -35,7 +35,6 @@ const FACT: Record<keyof Fact, null | false | 0> = {
   fresh: 0,
   oldest: null,
   newest: null,
-  isFloorAlone: false,
 }
 const EMPTY = Object.entries(FACT) as [keyof Fact, null | false | 0][]
 

@@ -47,8 +47,6 @@ export interface Fact {
   trail: number
   /** The index of the floor's last item (see `State.floor`); null where the answer does not show it. */
   floorAt: number | null
-  /** The answer shows the floor's last item between items of other createdAt: it has no ties. False where not asked. */
-  isFloorAlone: boolean
   /** How many neighbours of equal createdAt have ids that rise, and how many ids that fall. */
   tiedRising: number
   tiedFalling: number
@@ -83,7 +81,6 @@ interface Owed {
 /** The part of `State` that a fact depends on. */
 interface Known extends Owed {
   floor: { id: string | null } | null
-  empty: { place: number | null } | null
 }
 
 /** Makes the fact. `seen`: the ids of the owed run that were counted so far. `hasRange`: the walk speaks of a range. */
@@ -109,7 +106,6 @@ export function factOf(answer: ListAnswer, state: Known, seen: ReadonlySet<strin
     firstId: anchor === 'none' || count === 1 || ids[0] === floorId || isOther(answer, state) ? (ids[0] ?? null) : null,
     lastId: ids[count - 1] ?? null,
     floorAt: floorId === null || !ids.includes(floorId) ? null : skip + ids.lastIndexOf(floorId),
-    isFloorAlone: state.empty?.place === null && floorId !== null && isAlone(answer, ids.lastIndexOf(floorId)),
     first: moments[0] ?? null,
     last: moments[count - 1] ?? null,
     oldest: known.length === 0 ? null : known.reduce((one, other) => Math.min(one, other)),
@@ -123,12 +119,6 @@ export function factOf(answer: ListAnswer, state: Known, seen: ReadonlySet<strin
 /** Whether the answer begins with an item of another createdAt than that of the owed run. */
 function isOther({ ids, moments }: ListAnswer, { owed }: Owed): boolean {
   return owed !== null && ids.length > 0 && moments[0] !== owed.moment
-}
-
-/** Whether the answer shows an item of another createdAt behind the item, and one before it or the list's beginning. */
-function isAlone({ moments, skip }: ListAnswer, at: number): boolean {
-  if (at < 0 || at + 1 >= moments.length || moments[at + 1] === moments[at]) return false
-  return at === 0 ? skip === 0 : moments[at - 1] !== moments[at]
 }
 
 /** Ids of the owed run in the answer that stand between the indexes where it is counted. */

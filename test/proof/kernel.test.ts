@@ -464,18 +464,6 @@ test.each([4, 5])('a list that grows at its end has ended where nothing was by t
   expect(reader.kernel.missing()).toBeNull()
 })
 
-test('what was empty moves with what stands in front of it', () => {
-  const reader = new Reader('a1 b2 c3')
-  reader.join(0, 4)
-  reader.look(4, 4)
-  reader.look(4, 4)
-  reader.list = ['a1', 'b2', 'c3', 'd4']
-  reader.look(1, 3)
-  reader.list = ['b2', 'c3', 'd4', 'e5']
-  reader.join(0, 4)
-  expect(reader.kernel.hasPassed).toBe(true)
-})
-
 test('an end shown but for the ties of one run leaves that owed, after the one that is', () => {
   const reader = new Reader('a9 b8 c7 d6')
   reader.join(0, 4)
