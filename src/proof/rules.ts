@@ -2,7 +2,7 @@
 // they are named here. Pure, plain data in and out.
 import type { Moment } from '../task.ts'
 import type { ConditionName } from './conditions.ts'
-import { counted, hasRoom, owing, owingTied, paid } from './counting.ts'
+import { counted, hasRoom, owing, owingTied } from './counting.ts'
 import { emptyAfter, emptyBehind } from './empty-indexes.ts'
 import { type Fact, NO_RUN } from './facts.ts'
 import { behindRun, debtOf, placed, sightOf } from './places.ts'
@@ -153,10 +153,7 @@ export function atEnd(state: State, last: Fact, isAhead: boolean, trial: Trial =
   const isReached = range !== null && holds(trial, 'reached: shows an item behind the range', isBehind(floor, range))
   if (isReached && range.to !== null) return ended(state, ['created-order'])
   if (hasPassed(floor, empty, trial)) return ended(state, ['held', 'grows-at-its-ends', 'nothing-hidden-behind'])
-  const { runStart, hasMember } = last
-  if (!hasRoom(state, last, trial) || isAhead) return null
-  // The answer shows all of the owed run, up to the end: it is paid.
-  return ended(runStart !== null && hasMember ? paid(state, true) : state, ['even-cuts'])
+  return hasRoom(state, last, trial) && !isAhead ? ended(state, ['even-cuts']) : null
 }
 
 /** Everything that was listed at one moment of this walk has been met: docs/proof.md, "passed". */
