@@ -1,4 +1,4 @@
-// Threads are slow to start: one that is sure to be needed starts early, and is taken when it is.
+// Threads are slow to start: one that is likely to be needed starts early, and is taken when it is.
 import { extname } from 'node:path'
 import { getEnvironmentData, type Worker } from 'node:worker_threads'
 import { startWorker } from './calls.ts'

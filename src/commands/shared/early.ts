@@ -1,4 +1,5 @@
-// The threads that a command is sure to need. They start while the program is loaded, which takes as long as they do.
+// The threads that a command is likely to need. They start while the program is loaded, which takes as long as they do.
+import { availableParallelism } from 'node:os'
 
 import { WRITER_THREAD } from '../../sync/writer/entry.ts'
 import { entryBeside, startEarly } from '../../threads/early.ts'
@@ -7,7 +8,8 @@ export const READING_THREAD = entryBeside(import.meta.url, 'worker')
 
 const THREADS: Readonly<Record<string, URL>> = { sync: WRITER_THREAD, backfill: WRITER_THREAD, export: READING_THREAD }
 
-/** `command`: the first argument, whatever it is. */
+/** `command`: the first argument, whatever it is. On a single core, loading would only wait for the thread. */
 export function startThreadOf(command: string | undefined): void {
-  if (command !== undefined && Object.hasOwn(THREADS, command)) startEarly(THREADS[command]!)
+  if (command === undefined || !Object.hasOwn(THREADS, command)) return
+  if (availableParallelism() > 1) startEarly(THREADS[command]!)
 }
