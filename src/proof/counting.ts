@@ -19,7 +19,7 @@ export type Counts = 'shown' | 'counted' | 'counts'
 type Debts = Pick<State, 'owed' | 'count' | 'ahead' | 'within'>
 
 /** Pays the owed run: no floor or sight excepts its ties any more. `isShown`: one answer showed all of the run. */
-export function paid({ floor, pending, owed, ...state }: State, isShown: boolean): State {
+function paid({ floor, pending, owed, ...state }: State, isShown: boolean): State {
   const without = <T extends { but: RunMember | null }>(one: T): T =>
     one.but?.moment === owed?.moment ? { ...one, but: null } : one
   const settled = { floor: floor === null ? null : without(floor), pending: pending.map(without) }

@@ -37,5 +37,7 @@ export async function leaveThread(entry: URL, worker: Worker): Promise<void> {
 
 function keep(entry: URL, worker: Worker): void {
   worker.unref()
+  // One that fails before it is taken is no loss: the one started in its place fails as well, and is listened to.
+  worker.once('error', () => ready.get(entry.href) === worker && ready.delete(entry.href))
   ready.set(entry.href, worker)
 }
