@@ -7,7 +7,7 @@ import type { Config } from './schema.ts'
 /** The hint where no list is found. */
 export const CHECK_ADDRESS = 'Check service.baseUrl, path included: the list is asked for at BASE/tasks/list.'
 
-/** A base URL as it is compared: one spelling of scheme, host and port, and no slash at its end. A damaged one stays. */
+/** A base URL as it is compared: one spelling of scheme, host and port, no slash at its end. A damaged one stays. */
 export function plainBaseUrl(baseUrl: string): string {
   return (URL.parse(baseUrl)?.href ?? String(baseUrl)).replace(/\/+$/, '')
 }

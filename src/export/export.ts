@@ -1,4 +1,4 @@
-// Publishes one snapshot of one cut: reads, redacts, writes, publishes, then names it in `latest.json` and records it.
+// Publishes one snapshot of one cut: reads, redacts, writes, publishes, records it and names it in `latest.json`.
 import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import { MirrorError } from '../errors.ts'

@@ -1,4 +1,4 @@
-// When the export's second thread pays, and where it begins. Apart from the rest, so that it starts before that is loaded.
+// When the export's second thread pays, and where it begins. Apart from the rest, which is loaded while it starts.
 import { availableParallelism } from 'node:os'
 import { entryBeside } from '../../threads/early.ts'
 

@@ -29,8 +29,8 @@ function latestAfter(before: Latest | null, kind: Manifest['kind'], entry: Lates
 }
 
 /**
- * Has `latest.json` name what was published, unless it names what goes further. Throws what the store throws: then the snapshot is gone and `withdrawn`
- * was called, or the message names the snapshot.
+ * Has `latest.json` name what was published, unless it names what goes further. Throws what the store throws: then the
+ * snapshot is gone and `withdrawn` was called, or the message names the snapshot.
  */
 export async function nameInLatest(
   store: Store,

@@ -1,4 +1,4 @@
-// Where the writer's thread begins. Apart from the rest of it, so that the thread starts before that is loaded.
+// Where the writer's thread begins. Apart from the rest, which is loaded while it starts.
 import { entryBeside } from '../../threads/early.ts'
 
 export const WRITER_THREAD = entryBeside(import.meta.url, 'worker')
