@@ -55,8 +55,8 @@ export async function seeEnd(run: Run, result: WalkResult, atLeast: number): Pro
   const looks = atLeast === 0 ? run.facts.open_in_front === true : (await takenIn(run)) > 0
   const last = looks ? await lookAtLast(run) : NOTHING_SEEN
   const length = Math.max(atLeast, last.length)
-  // An answer that may have been cut need not show all that stands there.
-  const isCut = last.ids === null || run.facts.page_cap !== undefined
+  // An answer that is full, or may have been cut, need not show all that stands there.
+  const isCut = last.ids === null || last.ids.length >= reachOf(run) || run.facts.page_cap !== undefined
   const isUnknown = looks && isCut && length <= most && most !== Number.POSITIVE_INFINITY
   const extra = isUnknown ? await countFrom(run, most, last.ids ?? []) : length - most
   const isLonger = extra === null || (extra > 0 && !(await cameInFront(run, extra)))
