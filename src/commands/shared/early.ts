@@ -1,6 +1,5 @@
 // The threads that a command is likely to need. They start while the program is loaded, which takes as long as they do.
 import { availableParallelism } from 'node:os'
-
 import { WRITER_THREAD } from '../../sync/writer/entry.ts'
 import { entryBeside, startEarly } from '../../threads/early.ts'
 

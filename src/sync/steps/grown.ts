@@ -16,8 +16,10 @@ interface LastSeen {
   length: number
   /** The last known task does not stand last at its known place: something is missing or extra. */
   isMoved: boolean
-  /** The ids from that place on, as one answer shows them; null where none does. */
-  ids: string[] | null
+  /** The ids from that place on, as one answer shows them. */
+  ids: string[]
+  /** It need not show all that stands there: it is full, may have been cut, or there is none. */
+  isCut: boolean
 }
 
 interface EndSeen extends LastSeen {
@@ -25,7 +27,7 @@ interface EndSeen extends LastSeen {
   isLonger: boolean
 }
 
-export const NOTHING_SEEN: EndSeen = { length: 0, isMoved: false, ids: null, isLonger: false }
+export const NOTHING_SEEN: EndSeen = { length: 0, isMoved: false, ids: [], isCut: true, isLonger: false }
 
 /** How many tasks this run took in that the list did not hold before. Hidden or unreadable ones have no row. */
 export async function takenIn({ writer }: Run): Promise<number> {
@@ -55,10 +57,8 @@ export async function seeEnd(run: Run, result: WalkResult, atLeast: number): Pro
   const looks = atLeast === 0 ? run.facts.open_in_front === true : (await takenIn(run)) > 0
   const last = looks ? await lookAtLast(run) : NOTHING_SEEN
   const length = Math.max(atLeast, last.length)
-  // An answer that is full, or may have been cut, need not show all that stands there.
-  const isCut = last.ids === null || last.ids.length >= reachOf(run) || run.facts.page_cap !== undefined
-  const isUnknown = looks && isCut && length <= most && most !== Number.POSITIVE_INFINITY
-  const extra = isUnknown ? await countFrom(run, most, last.ids ?? []) : length - most
+  const isUnknown = looks && last.isCut && length <= most && most !== Number.POSITIVE_INFINITY
+  const extra = isUnknown ? await countFrom(run, most, last.ids) : length - most
   const isLonger = extra === null || (extra > 0 && !(await cameInFront(run, extra)))
   return { ...last, length, isMoved: atLeast === 0 && last.isMoved, isLonger }
 }
@@ -86,11 +86,13 @@ async function lookAtLast(run: Run): Promise<LastSeen> {
   const { total = 0, last_id: lastId } = run.facts
   if (lastId === undefined) return NOTHING_SEEN
   const skip = total + (await takenIn(run)) - 1
-  const answer = await readBeside(run, { skip, take: reachOf(run) })
-  if (answer.kind !== 'ok') return { length: 0, isMoved: answer.kind === 'refused', ids: null }
+  const take = reachOf(run)
+  const answer = await readBeside(run, { skip, take })
+  if (answer.kind !== 'ok') return { ...NOTHING_SEEN, isMoved: answer.kind === 'refused' }
   const { ids } = answer.value
   const isMoved = ids.length !== 1 || ids[0] !== lastId
-  return { length: ids.length === 0 ? 0 : skip + ids.length, isMoved, ids }
+  const isCut = ids.length >= take || run.facts.page_cap !== undefined
+  return { length: ids.length === 0 ? 0 : skip + ids.length, isMoved, ids, isCut }
 }
 
 /** How many items a look asks for: more than come in at the front between two of them. */
