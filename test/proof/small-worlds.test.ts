@@ -52,3 +52,11 @@ test('docs/proof.md names every condition, and no other', () => {
   const named = [...page.matchAll(/^- `([^`]+)`$/gm)].map(([, name]) => name as string)
   expect(named.toSorted()).toEqual([...CONDITIONS].toSorted())
 })
+
+test('docs/proof.md names functions that there are', () => {
+  const page = readFileSync(new URL('../../docs/proof.md', import.meta.url), 'utf8')
+  const named = [...page.matchAll(/`(\w+)` in `(\w+\.ts)`/g)]
+  expect(named.length).toBeGreaterThan(5)
+  for (const [, name, file] of named)
+    expect(readFileSync(new URL(`../../src/proof/${file}`, import.meta.url), 'utf8')).toContain(`function ${name}(`)
+})
