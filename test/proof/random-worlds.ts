@@ -2,7 +2,7 @@
 // are taken in late and in any order, and whatever it calls complete is held against the list. A kind of world is made so
 // that certain assumptions cannot be broken in it: an end that rests on those alone has to be true.
 import { Kernel } from '../../src/proof/kernel.ts'
-import type { Basis } from '../../src/proof/state.ts'
+import type { Basis, WalkRange } from '../../src/proof/state.ts'
 import { seeded } from '../../src/simulator/random.ts'
 
 export interface Kind {
@@ -15,23 +15,45 @@ export interface Kind {
   late?: boolean
   uneven?: boolean
   apart?: boolean
-  /** Which assumptions may be broken in it. */
+  /** Single answers bring nothing by mistake; the walk goes on in another process; more is given than was asked for. */
+  mistakes?: boolean
+  resumes?: boolean
+  rounds?: boolean
+  /** Behind the end the last window comes again; windows beyond an index are refused; the walk speaks of a range. */
+  repeats?: boolean
+  limit?: boolean
+  range?: boolean
+  /** Which assumptions may be broken in it, beside those that are looked for in each world. */
   breaks: readonly Basis[]
 }
 
 // Where nothing is inserted, or nothing deleted, `held` is never broken; which links rest on the order of ties is left to the small worlds.
 const TIES = ['ties-keep-places', 'ids-order-ties'] as const
+const BY_IDS = ['ids-order-ties'] as const
 export const KINDS: readonly Kind[] = [
   { name: 'deleted', changes: ['delete', 'shuffle'], late: true, breaks: TIES },
   { name: 'inserted', changes: ['insert', 'shuffle'], late: true, breaks: [...TIES, 'grows-at-its-ends'] },
   { name: 'inserted at the ends', changes: ['atEnds', 'shuffle'], late: true, breaks: TIES },
-  { name: 'deleted, unread', changes: ['delete', 'shuffle'], unread: true, late: true, breaks: [...TIES, 'even-cuts'] },
+  { name: 'deleted, unread', changes: ['delete', 'shuffle'], unread: true, late: true, breaks: TIES },
   { name: 'inserted, unread', changes: ['insert', 'shuffle'], unread: true, breaks: [...TIES, 'grows-at-its-ends'] },
   { name: 'deleted, runs apart', changes: ['delete'], apart: true, late: true, breaks: TIES },
   { name: 'inserted, runs apart', changes: ['insert'], apart: true, breaks: [...TIES, 'grows-at-its-ends'] },
   { name: 'still, unread', changes: [], unread: true, late: true, breaks: [] },
-  { name: 'deleted, cut anywhere', changes: ['delete', 'shuffle'], uneven: true, breaks: [...TIES, 'even-cuts'] },
-  { name: 'still, left out', changes: [], hidden: true, breaks: [...TIES, 'even-cuts', 'nothing-hidden-behind'] },
+  { name: 'deleted, cut anywhere', changes: ['delete', 'shuffle'], uneven: true, breaks: TIES },
+  { name: 'still, left out', changes: [], hidden: true, late: true, breaks: BY_IDS },
+  { name: 'deleted, left out', changes: ['delete'], hidden: true, late: true, breaks: BY_IDS },
+  { name: 'inserted, left out', changes: ['insert'], hidden: true, breaks: [...BY_IDS, 'grows-at-its-ends'] },
+  { name: 'deleted, mistakes', changes: ['delete', 'shuffle'], mistakes: true, late: true, unread: true, breaks: TIES },
+  { name: 'inserted, mistakes', changes: ['atEnds', 'shuffle'], mistakes: true, late: true, breaks: TIES },
+  { name: 'deleted, resumed', changes: ['delete', 'shuffle'], resumes: true, late: true, unread: true, breaks: TIES },
+  { name: 'inserted, resumed', changes: ['atEnds', 'shuffle'], resumes: true, mistakes: true, breaks: TIES },
+  { name: 'deleted, rounded up', changes: ['delete', 'shuffle'], rounds: true, late: true, breaks: TIES },
+  { name: 'inserted, rounded up', changes: ['atEnds', 'shuffle'], rounds: true, repeats: true, breaks: TIES },
+  { name: 'inserted, the last window again', changes: ['atEnds'], repeats: true, late: true, breaks: BY_IDS },
+  { name: 'deleted, refused', changes: ['delete', 'shuffle'], limit: true, late: true, unread: true, breaks: TIES },
+  { name: 'inserted, refused', changes: ['atEnds', 'shuffle'], limit: true, mistakes: true, breaks: TIES },
+  { name: 'deleted, a range', changes: ['delete', 'shuffle'], range: true, late: true, resumes: true, breaks: TIES },
+  { name: 'inserted, a range', changes: ['atEnds', 'shuffle'], range: true, late: true, mistakes: true, breaks: TIES },
 ]
 
 interface Item {
@@ -47,33 +69,49 @@ interface Answer {
   asked: number
   sent: number
   items: Item[]
-  isFailed: boolean
+  kind: 'items' | 'failed' | 'refused'
+  /** Something stood behind what it could have shown, or, where it shows nothing, at its index or behind. */
+  isCut: boolean
+  isMistake: boolean
 }
 
 const READINGS = 45
 const MOST_TOLD = 20
 
-/** What one world came to: null where it never was complete; else the ids that were missed, and what that rests on. */
-export function play(kind: Kind, seed: number): { missed: string[]; rests: Basis[]; log: string[] } | null {
+/** What one world came to: null where it never was complete; else the ids that were missed, what that rests on, and what was broken. */
+export function play(
+  kind: Kind,
+  seed: number,
+): { missed: string[]; rests: Basis[]; broken: Basis[]; log: string[] } | null {
   return new World(kind, seed).play()
 }
 
 class World {
   readonly #kind: Kind
   readonly #random
-  readonly #kernel = new Kernel(null)
+  readonly #range: WalkRange | null
+  #kernel: Kernel
   readonly #met = new Set<string>()
   readonly #log: string[] = []
-  readonly #told: { handle: number; ids: string[] }[] = []
+  #told: { handle: number; ids: string[] }[] = []
   readonly #cap: number
   readonly #take: number
+  readonly #rounds: number
+  readonly #limit: number
   readonly #changeRate: number
+  /** A task that the adversary mostly keeps out of sight. */
+  readonly #secret: Item | undefined
   #list: Item[] = []
   #late: Answer | null = null
   #now = 0
   #made = 0
   #newest = 1000
   #oldest = 0
+  #wasMistake = false
+  /** Answers shorter than asked for although they were cut: by `even-cuts` none is shorter than another one. */
+  #shortest = Infinity
+  #largest = 0
+  #isHiddenBehind = false
 
   constructor(kind: Kind, seed: number) {
     this.#kind = kind
@@ -92,31 +130,76 @@ class World {
       item.at = other === undefined ? at : other.at
       this.#list.push(item)
     }
-    this.#cap = 1 + this.#random.int(4)
+    this.#range = kind.range === true ? this.#someRange(at) : null
+    this.#kernel = new Kernel(this.#range)
+    this.#cap = kind.limit === true ? Infinity : 1 + this.#random.int(4)
     this.#take = 1 + this.#random.int(4)
+    this.#rounds = kind.rounds === true ? 2 + this.#random.int(2) : 1
+    this.#limit = kind.limit === true ? this.#list.length + this.#random.int(4) - 1 : Infinity
     this.#changeRate = this.#random.int(50)
+    this.#secret = this.#random.int(2) === 0 ? this.#list[this.#random.int(this.#list.length)] : undefined
     this.#log.push(this.#list.map((item) => `${item.id}@${item.at}${item.hidden ? 'h' : ''}`).join(' '))
+    this.#log.push(
+      `range ${JSON.stringify(this.#range)}, cap ${this.#cap}, limit ${this.#limit}, rounds ${this.#rounds}`,
+    )
+  }
+
+  /** The list is in created order, the oldest or the newest first. */
+  #someRange(newest: number): WalkRange {
+    const [low, high] = [this.#random.int(newest + 2), this.#random.int(newest + 2)].sort((one, other) => one - other)
+    const [older, newer] = [this.#random.int(4) === 0 ? null : low, this.#random.int(4) === 0 ? null : high] as const
+    if (this.#random.int(2) === 0) return { order: 'created_asc', from: older ?? null, to: newer ?? null }
+    for (const item of this.#list) item.at = newest + 1 - item.at
+    return { order: 'created_desc', from: newer ?? null, to: older ?? null }
+  }
+
+  #isInRange({ at }: Item): boolean {
+    if (this.#range === null) return true
+    const { order, from, to } = this.#range
+    const [low, high] = order === 'created_asc' ? [from, to] : [to, from]
+    return (low === null || at >= low) && (high === null || at < high)
   }
 
   play() {
     for (let reading = 0; reading < READINGS; reading += 1) {
       if (this.#random.int(100) < this.#changeRate) this.#change()
+      if (this.#kind.resumes === true && this.#random.int(12) === 0) this.#goOn()
+      if (this.#kind.hidden === true && this.#random.int(12) === 0) this.#kernel.filter()
       this.#read()
       for (let times = this.#random.int(4); times > 0; times -= 1) this.#takeIn()
       if (this.#random.int(20) === 0) this.#kernel.owe()
       if (this.#kernel.missing() !== null) continue
       const { basis, ended } = this.#kernel.state
       const missed = this.#list.filter(
-        ({ id, stays, hidden, unread }) => stays && !hidden && !unread && !this.#met.has(id),
+        (item) => item.stays && !item.hidden && !item.unread && !this.#met.has(item.id) && this.#isInRange(item),
       )
-      return { missed: missed.map(({ id }) => id), rests: [...basis, ...(ended ?? [])], log: this.#log }
+      const rests = [...basis, ...(ended ?? [])]
+      return { missed: missed.map(({ id }) => id), rests, broken: this.#broken(), log: this.#log }
     }
     return null
+  }
+
+  /** Which assumptions were broken. */
+  #broken(): Basis[] {
+    return [
+      ...this.#kind.breaks,
+      ...(this.#shortest < this.#largest ? ['even-cuts' as const] : []),
+      ...(this.#isHiddenBehind ? ['nothing-hidden-behind' as const] : []),
+    ]
   }
 
   #make(at: number, stays: boolean): Item {
     this.#made += 1
     return { id: `${this.#random.int(1000)}-${this.#made}`, at, stays, hidden: false, unread: false }
+  }
+
+  /** Another process goes on: it knows nothing of the answers of this one but what is kept. */
+  #goOn(): void {
+    this.#kernel = new Kernel(this.#range, this.#kernel.save())
+    this.#told = []
+    this.#late = null
+    this.#now = 0
+    this.#log.push('goes on')
   }
 
   #change(): void {
@@ -134,8 +217,10 @@ class World {
     } else if (change === 'atEnds') {
       this.#newest += 1
       this.#oldest -= 1
-      if (this.#random.int(2) === 0) this.#list.unshift(this.#make(this.#oldest, false))
-      else this.#list.push(this.#make(this.#newest, false))
+      const [first, last] =
+        this.#range?.order === 'created_desc' ? [this.#newest, this.#oldest] : [this.#oldest, this.#newest]
+      if (this.#random.int(2) === 0) this.#list.unshift(this.#make(first, false))
+      else this.#list.push(this.#make(last, false))
     }
     this.#log.push(`  ${change}: ${this.#list.map(({ id, at }) => `${id}@${at}`).join(' ')}`)
   }
@@ -162,35 +247,53 @@ class World {
     ]
     const [skip, asked] = places[int(places.length)] as readonly [number, number]
     const answer = this.#answer(skip, asked)
-    if (this.#kind.late === true && this.#late === null && int(5) === 0) {
+    if (this.#secret !== undefined && answer.items.includes(this.#secret) && int(5) > 0) return
+    if (this.#kind.late === true && !answer.isMistake && this.#late === null && int(5) === 0) {
       this.#late = answer
       this.#now += 1
       return
     }
     this.#tell(answer)
-    // What is empty is believed once it comes again.
-    if (!answer.isFailed && answer.items.length === 0) this.#tell(this.#answer(skip, asked))
+    // What brings nothing is believed once it comes again.
+    if (answer.kind !== 'failed' && answer.items.length === 0) this.#tell(this.#answer(skip, asked))
     if (this.#late === null || int(3) > 0) return
     this.#tell(this.#late)
     this.#late = null
   }
 
   #answer(skip: number, asked: number): Answer {
-    const length = this.#kind.uneven === true ? 1 + this.#random.int(asked) : Math.min(asked, this.#cap)
-    const items = this.#list.slice(skip, skip + length)
+    const { uneven, repeats, mistakes } = this.#kind
+    const sent = this.#now
+    const isMistake = mistakes === true && !this.#wasMistake && this.#random.int(8) === 0
+    const refused: Answer = { skip, asked, sent, kind: 'refused', items: [], isCut: false, isMistake }
+    if (isMistake) return this.#random.int(2) === 0 ? refused : { ...refused, kind: 'items' }
+    if (skip + asked > this.#limit) return refused
+    const given = Math.ceil(asked / this.#rounds) * this.#rounds
+    const length = uneven === true ? 1 + this.#random.int(given) : Math.min(given, this.#cap)
+    const from = repeats === true && skip >= this.#list.length ? Math.max(0, this.#list.length - length) : skip
+    const items = this.#list.slice(from, from + length)
     const isFailed = items.some(({ unread }) => unread)
-    return { skip, asked, sent: this.#now, isFailed, items: isFailed ? [] : items.filter(({ hidden }) => !hidden) }
+    const shown = isFailed ? [] : items.filter(({ hidden }) => !hidden)
+    const isCut = this.#list.slice(shown.length === 0 ? from : from + length).some(({ hidden }) => !hidden)
+    return { skip, asked, sent, kind: isFailed ? 'failed' : 'items', items: shown, isCut, isMistake }
   }
 
-  #tell({ skip, asked, sent, items, isFailed }: Answer): void {
+  #tell({ skip, asked, sent, items, kind, isCut, isMistake }: Answer): void {
     this.#now += 1
+    // Two of them in a row deceive any reader.
+    this.#wasMistake = isMistake
+    this.#made += 1
+    const handle = this.#made
+    const count = Math.min(items.length, asked)
+    this.#largest = Math.max(this.#largest, count)
+    if (isCut && count > 0 && items.length < asked) this.#shortest = Math.min(this.#shortest, count)
+    if (isCut && kind === 'items' && count === 0 && asked >= this.#largest) this.#isHiddenBehind = true
     const ids = items.map(({ id }) => id)
     const met = ids.map((id) => (this.#met.has(id) ? 1 : 0))
-    const kind = isFailed ? 'failed' : 'items'
     const moments = items.map(({ at }) => at)
-    this.#kernel.tell({ skip, asked, sent, received: this.#now, kind, ids, moments, met }, this.#now)
-    this.#log.push(`#${this.#now}, asked at ${sent}: ${skip}+${asked} ${kind} ${ids.join(' ')}`)
-    if (ids.length > 0) this.#told.push({ handle: this.#now, ids })
+    this.#kernel.tell({ skip, asked, sent, received: this.#now, kind, ids, moments, met }, handle)
+    this.#log.push(`#${handle} at ${this.#now}, asked at ${sent}: ${skip}+${asked} ${kind} ${ids.join(' ')}`)
+    if (ids.length > 0) this.#told.push({ handle, ids })
     if (this.#told.length > MOST_TOLD) this.#told.shift()
     for (const id of this.#kernel.takeCounted()) this.#met.add(id)
   }
