@@ -43,7 +43,7 @@ const auth = section(DEFAULTS.service.auth, {
 })
 
 const service = section(DEFAULTS.service, {
-  baseUrl: httpUrl('a URL that begins with http:// or https://, such as https://tasks.example.com')
+  baseUrl: httpUrl('a valid URL that begins with http:// or https://, such as https://tasks.example.com')
     .refine((value) => !URL.canParse(value) || !hasUserInfo(value), expecting('a URL without user and password'))
     .refine((value) => !/[?#]/.test(value), expecting('a URL without query and fragment'))
     .nullable()

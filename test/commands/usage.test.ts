@@ -69,7 +69,7 @@ test.each([
   [['sync'], 'service.baseUrl is not set'],
   [
     ['sync', '--base-url', ''],
-    '--base-url: expected a URL that begins with http:// or https://, such as https://tasks.example.com, got an empty text',
+    '--base-url: expected a valid URL that begins with http:// or https://, such as https://tasks.example.com, got an empty text',
   ],
   [['schedule', '--sync', ''], '--sync: expected text or null, got an empty text'],
   [
@@ -80,7 +80,7 @@ test.each([
   [['simulate', '--host', '203.0.113.1'], 'Choose another --host'],
   [
     ['sync', '--base-url', '127.0.0.1:18080'],
-    '--base-url: expected a URL that begins with http:// or https://, such as https://tasks.example.com, got text (not shown: it may hold a secret)',
+    '--base-url: expected a valid URL that begins with http:// or https://, such as https://tasks.example.com, got text (not shown: it may hold a secret)',
   ],
   [['sync', '--config', 'missing.json'], 'missing.json cannot be read: no such file or directory'],
   [['simulate', '--tasks', 'many'], '--tasks'],

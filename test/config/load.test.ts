@@ -112,7 +112,7 @@ test.each([
   [{ rejected: { maxBytes: '1G' } }, 'rejected.maxBytes: expected a whole number of bytes of at least 0, got "1G"'],
   [
     { service: { baseUrl: 'ftp://a' } },
-    'service.baseUrl: expected a URL that begins with http:// or https://, such as https://tasks.example.com, got text (not shown: it may hold a secret)',
+    'service.baseUrl: expected a valid URL that begins with http:// or https://, such as https://tasks.example.com, got text (not shown: it may hold a secret)',
   ],
   [
     { service: { baseUrl: 'https://u:secret@a' } },
@@ -223,7 +223,7 @@ test('wrong values of the environment and of flags are named by what the user wr
   const overrides = [{ key: 'service.baseUrl', value: 'nope', name: '--base-url' }]
   expect(problemsOf({}, { env, overrides })).toEqual([
     'TASK_MIRROR_SYNC_WINDOW: expected a whole number from 1 to 1000, got "many"',
-    '--base-url: expected a URL that begins with http:// or https://, such as https://tasks.example.com, got text (not shown: it may hold a secret)',
+    '--base-url: expected a valid URL that begins with http:// or https://, such as https://tasks.example.com, got text (not shown: it may hold a secret)',
   ])
 })
 
