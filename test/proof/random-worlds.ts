@@ -27,7 +27,8 @@ export interface Kind {
   breaks: readonly Basis[]
 }
 
-// Where nothing is inserted, or nothing deleted, `held` is never broken; which links rest on the order of ties is left to the small worlds.
+// Where nothing is inserted, or nothing deleted, `held` is never broken, but where ties change places and the last window comes again.
+// Which links rest on the order of ties is left to the small worlds.
 const TIES = ['ties-keep-places', 'ids-order-ties'] as const
 const BY_IDS = ['ids-order-ties'] as const
 export const KINDS: readonly Kind[] = [
@@ -48,7 +49,7 @@ export const KINDS: readonly Kind[] = [
   { name: 'deleted, resumed', changes: ['delete', 'shuffle'], resumes: true, late: true, unread: true, breaks: TIES },
   { name: 'inserted, resumed', changes: ['atEnds', 'shuffle'], resumes: true, mistakes: true, breaks: TIES },
   { name: 'deleted, rounded up', changes: ['delete', 'shuffle'], rounds: true, late: true, breaks: TIES },
-  { name: 'inserted, rounded up', changes: ['atEnds', 'shuffle'], rounds: true, repeats: true, breaks: TIES },
+  { name: 'inserted, rounded up', changes: ['atEnds', 'shuffle'], rounds: true, mistakes: true, breaks: TIES },
   { name: 'inserted, the last window again', changes: ['atEnds'], repeats: true, late: true, breaks: BY_IDS },
   { name: 'deleted, refused', changes: ['delete', 'shuffle'], limit: true, late: true, unread: true, breaks: TIES },
   { name: 'inserted, refused', changes: ['atEnds', 'shuffle'], limit: true, mistakes: true, breaks: TIES },
