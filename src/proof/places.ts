@@ -95,7 +95,7 @@ function sighted(state: State, { floorAt, sent, received, count, asked }: Fact, 
   return { ...state, pending: [], floor: { ...floor, index: floorAt, but: lastRunOf(floor), received } }
 }
 
-/** Keeps the sights behind the floor in the order of their positions; of answers with items only the latest. */
+/** Keeps the sights behind the floor, by their positions. Items replace those read there before, and further down. */
 function withSight(state: State, sight: Sight, { asked, anchor }: Fact, trial: Trial): State {
   const { floor, pending } = state
   const { kind, from, to } = sight
@@ -113,7 +113,7 @@ function withSight(state: State, sight: Sight, { asked, anchor }: Fact, trial: T
   return { ...state, pending: others.length < MOST_PENDING ? others.toSpliced(at, 0, sight) : [] }
 }
 
-/** Before any sight: no unmet task stands in front of the list, and none stood up to the end of the floor. */
+/** Before any sight: no unmet task stands in front of the list, and none stood up to the floor's last item. */
 function startOf({ floor }: State): Mark {
   if (floor === null) return { sent: 0, received: 0, low: 0, but: null, rests: [] }
   return { ...floor, low: floor.index + 1, rests: [] }

@@ -21,7 +21,7 @@ import {
   type WalkRange,
 } from './state.ts'
 
-/** How an answer is linked to what has joined, by its own items, whatever its place says. */
+/** How an answer is linked to what has been met, by its own items, whatever its place says. */
 export type Seam = 'shown' | 'tied' | 'none'
 
 export function seamOf(state: State, fact: Fact, trial: Trial): Seam {
@@ -100,11 +100,11 @@ export function linkOf(state: State, fact: Fact, trial: Trial): { sight: Sight; 
   return { sight: { ...sight, but: debt.but }, rests: union(sight.rests, debt.rests) }
 }
 
-/** The state once the window is taken in: its items are met from now on. Only what joins may be taken in. */
+/** The state once the window is taken in: its items are met from now on. What does not join spoils the walk. */
 export function taken(state: State, fact: Fact, trial: Trial = NO_TRIAL): State {
   const link = linkOf(state, fact, trial)
   const isMissing = typeof link === 'string'
-  // A window that brings nothing new need not join, unless it goes on behind the floor.
+  // A window that brings nothing new is passed over where it does not join, or shows ties alone and nothing behind.
   const isKnown = fact.metPrefix === fact.count
   if (isKnown && seamOf(state, fact, trial) !== 'shown' && (isMissing || behindFloor(fact) === 0)) return state
   // Everything that stayed has been met, if that is the end.
@@ -145,7 +145,7 @@ function beginsTied({ kind, first }: Sight, last: Moment): boolean {
   return kind === 'items' && first === last
 }
 
-/** The state with the end of the list or range, where one of the two windows that joined last shows it; else null. */
+/** The state with the end of the list or range, where the window that joined last shows it; else null. */
 export function atEnd(state: State, last: Fact, isAhead: boolean, trial: Trial = NO_TRIAL): State | null {
   const { floor, empty } = state
   const { range } = trial

@@ -17,20 +17,21 @@ export type Basis =
   | 'unread-apart'
 
 /**
- * The end of the window that joined last: all that stayed and stood at or before `index` when it was read was met, but
- * for ties of its last item, which may have changed places with others of them around a look (docs/proof.md, "place").
+ * The window that joined last: all that stayed and stood at or before its last item when it was read was met, but for
+ * ties of that item, where the window shows nothing but those and joined by its place (docs/proof.md, "Ties alone").
  */
 export interface Floor {
+  /** The index of its last item, as it was seen last. */
   index: number
   id: string | null
   moment: Moment
   /** The index of its last item in the window that joined. */
   joinedAt: number
-  /** Except for this run: its ties may have moved past the floor's last item since. */
+  /** Except for this run, until it is paid: its ties may stand in front of the floor's last item. */
   but: RunMember | null
   /** When its last item, asked for alone at `joinedAt`, was received; null where it was not. */
   aloneAt: number | null
-  /** Where that was given too far down afterwards, asked for alone as well, and when; null where it was not. */
+  /** Where that was given further down afterwards, asked for alone as well, and when; null where it was not. */
   again: { skip: number; received: number } | null
   /** The index at which the last item's run begins; -1 where the window does not show it. */
   run: number
@@ -59,7 +60,7 @@ export interface Sight extends Pick<Fact, 'kind' | 'first' | 'sent' | 'received'
   rests: Basis[]
 }
 
-/** What stood directly behind a run and what cannot be read there, and where; `id` is null where nothing did. */
+/** What stood behind a run, and behind what cannot be read there; and where. `id` is null where nothing did. */
 export interface Behind {
   index: number
   id: string | null
@@ -115,7 +116,7 @@ export interface State {
   /** While a run is owed: where the last answer ends that ends with another item, and where the last within the run. */
   ahead: Edge | null
   within: Edge | null
-  /** Number of items in the largest answer. */
+  /** Number of items in the largest answer, of which no more count than were asked for. */
   largest: number
   /** An answer was shorter than asked, though more stood behind it. */
   isCut: boolean
@@ -129,9 +130,9 @@ export interface State {
   tiedFalling: number
   /** The last answer, if it brought nothing: it is believed once it comes again. */
   doubted: Pick<Fact, 'skip' | 'asked' | 'kind' | 'sent'> | null
-  /** The lowest index at which nothing stood. */
+  /** The lowest index at which nothing stood, once a window had joined. */
   empty: EmptyIndex | null
-  /** The list was seen to move while a run was counted. */
+  /** The list was seen to move while a run was counted, this one or an earlier one. */
   drifts: boolean
   /** The walk has found that answers leave items out: an index says only that an item stands there or further down. */
   isFiltered: boolean
@@ -181,7 +182,10 @@ export interface WalkRange {
 /** How it is judged; only the tests of the rules switch a condition off. */
 export interface Trial {
   without?: ConditionName
-  /** So many neighbours of equal createdAt in the order of their ids, and none in the other, are not so by chance. */
+  /**
+   * So many neighbours of equal createdAt in one order of their ids, and none in the other, are taken for no chance.
+   * The same two count in every answer that shows them.
+   */
   orderedTies: number
   /** Null for the whole list. */
   range: WalkRange | null
