@@ -47,9 +47,11 @@ export interface Fact {
   trail: number
   /** The index of the floor's last item (see `State.floor`); null where the answer does not show it. */
   floorAt: number | null
-  /** How many neighbours of equal createdAt have ids that rise, and how many ids that fall. */
-  tiedRising: number
-  tiedFalling: number
+  /** It shows neighbours of equal createdAt whose ids rise, and such whose ids fall. */
+  tiesRise: boolean
+  tiesFall: boolean
+  /** What `State.tiedMet` comes to once the answer is taken in; 0 where it adds nothing. */
+  tiedMet: number
   /**
    * Of the owed run, or if none is owed and the anchor is `tied`, the first item's run: the index of its first item,
    * the index behind its last one, and the index behind the answer if that ends within the run. Null if not shown.
@@ -81,6 +83,7 @@ interface Owed {
 /** The part of `State` that a fact depends on. */
 interface Known extends Owed {
   floor: { id: string | null } | null
+  tiedMet: number
 }
 
 /** Makes the fact. `seen`: the ids of the owed run that were counted so far. `hasRange`: the walk speaks of a range. */
@@ -98,7 +101,6 @@ export function factOf(answer: ListAnswer, state: Known, seen: ReadonlySet<strin
   while (trail < count && moments[count - 1 - trail] === moments[count - 1]) trail += 1
   const known = hasRange ? moments.filter((moment) => moment !== null) : []
   const anchor = last < 0 ? 'none' : lead >= 0 && last >= lead ? 'shown' : 'tied'
-  const [tiedRising, tiedFalling] = tiedNeighbours(ids, moments)
   return {
     ...{ skip, asked, sent, received, kind, count, metPrefix },
     anchor,
@@ -110,7 +112,7 @@ export function factOf(answer: ListAnswer, state: Known, seen: ReadonlySet<strin
     last: moments[count - 1] ?? null,
     oldest: known.length === 0 ? null : known.reduce((one, other) => Math.min(one, other)),
     newest: known.length === 0 ? null : known.reduce((one, other) => Math.max(one, other)),
-    ...{ trail, tiedRising, tiedFalling },
+    ...{ trail, ...tiedNeighbours(answer, state) },
     ...(state.owed === null && anchor !== 'tied' ? NO_RUN : shownRun(answer, state)),
     fresh: new Set(idsOfRun(answer, state)).difference(seen).size,
   }
@@ -149,15 +151,17 @@ function placeOfRun({ ids, moments, skip }: ListAnswer, { owed, count }: Owed): 
   return !isShown && count !== null && skip + first >= count.end ? [-1, -1] : [first, behind]
 }
 
-function tiedNeighbours(ids: readonly string[], moments: readonly Moment[]): [rising: number, falling: number] {
-  let rising = 0
-  let falling = 0
+function tiedNeighbours({ ids, moments, met }: ListAnswer, { tiedMet }: Known) {
+  let tiesRise = false
+  let tiesFall = false
+  let added = 0
   for (let index = 1; index < ids.length; index += 1) {
     if (moments[index] !== moments[index - 1]) continue
-    if ((ids[index] as string) > (ids[index - 1] as string)) rising += 1
-    else falling += 1
+    if ((ids[index] as string) > (ids[index - 1] as string)) tiesRise = true
+    else tiesFall = true
+    if (met[index] !== 1) added += 1
   }
-  return [rising, falling]
+  return { tiesRise, tiesFall, tiedMet: added === 0 ? 0 : tiedMet + added }
 }
 
 /** The answer shows nothing of a run. */

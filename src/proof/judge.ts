@@ -40,7 +40,7 @@ export type Line =
 export class Unproven extends Error {}
 
 /** Raised with every change of a rule or of what a line says: evidence by other rules proves nothing by these. */
-export const RULES_NUMBER = 28
+export const RULES_NUMBER = 29
 
 /** The evidence was made by the rules of another version. */
 export class OtherRules extends Unproven {}
@@ -134,12 +134,11 @@ export class Judge {
   }
 
   /**
-   * The state from which another process goes on: without what rests on answers that only this one knows. It cannot
-   * know which ids of a counted run are to be marked.
+   * The state from which another process goes on. It cannot know which ids of a run were seen while that was counted,
+   * or are to be marked; and what was read behind the floor may be long.
    */
   protected resumed(): State {
-    const spoiled = this.state.spoiled ?? this.#unmarked
-    return { ...this.state, spoiled, pending: [], count: null, ahead: null, within: null, doubted: null }
+    return { ...this.state, spoiled: this.state.spoiled ?? this.#unmarked, pending: [], count: null }
   }
 
   get #unmarked(): MissingLink | null {

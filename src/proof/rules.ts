@@ -135,6 +135,7 @@ export function joined(state: State, fact: Fact, { sight, rests }: { sight: Sigh
     floor,
     pending: pending.filter((one) => one.from > index && one.sent >= received && !beginsTied(one, last)),
     empty: emptyBehind(state, fact),
+    tiedMet: Math.max(state.tiedMet, fact.tiedMet),
     ...cutsSeen(state, behindFloor(fact)),
     basis: union(state.basis, rests),
   }
@@ -247,8 +248,8 @@ function noted(earlier: State, fact: Fact, trial: Trial): State {
     largest: Math.max(before.largest, heldOf(fact)),
     givesMore: before.givesMore || fact.count > fact.asked,
     narrowest: fact.kind === 'nothing' ? Math.min(before.narrowest ?? fact.asked, fact.asked) : before.narrowest,
-    tiedRising: before.tiedRising + fact.tiedRising,
-    tiedFalling: before.tiedFalling + fact.tiedFalling,
+    tiesRise: before.tiesRise || fact.tiesRise,
+    tiesFall: before.tiesFall || fact.tiesFall,
     uneven: before.uneven || isCutShort(before, fact),
     empty: emptyAfter(before, fact),
   }

@@ -126,8 +126,11 @@ export interface State {
   narrowest: number | null
   /** Answers were cut, and not at a fixed number of items. */
   uneven: boolean
-  tiedRising: number
-  tiedFalling: number
+  /** Neighbours of equal createdAt were seen whose ids rise, and such whose ids fall. */
+  tiesRise: boolean
+  tiesFall: boolean
+  /** How many items were met that were seen directly behind one of equal createdAt; each counts once. */
+  tiedMet: number
   /** The last answer, if it brought nothing: it is believed once it comes again. */
   doubted: Pick<Fact, 'skip' | 'asked' | 'kind' | 'sent'> | null
   /** The lowest index at which nothing stood, once a window had joined. */
@@ -159,8 +162,9 @@ export const BEGINNING: State = {
   isCut: false,
   givesMore: false,
   uneven: false,
-  tiedRising: 0,
-  tiedFalling: 0,
+  tiesRise: false,
+  tiesFall: false,
+  tiedMet: 0,
   doubted: null,
   empty: null,
   drifts: false,
@@ -182,10 +186,7 @@ export interface WalkRange {
 /** How it is judged; only the tests of the rules switch a condition off. */
 export interface Trial {
   without?: ConditionName
-  /**
-   * So many neighbours of equal createdAt in one order of their ids, and none in the other, are taken for no chance.
-   * The same two count in every answer that shows them.
-   */
+  /** So many neighbours of equal createdAt in one order of their ids, and none in the other, are taken for no chance. */
   orderedTies: number
   /** Null for the whole list. */
   range: WalkRange | null
@@ -208,8 +209,8 @@ export function isUnread(kind: Fact['kind']): boolean {
   return kind === 'failed' || kind === 'refused'
 }
 
-export function tiesAreOrdered({ tiedRising, tiedFalling }: State, { orderedTies }: Trial): boolean {
-  return Math.min(tiedRising, tiedFalling) === 0 && tiedRising + tiedFalling >= orderedTies
+export function tiesAreOrdered({ tiesRise, tiesFall, tiedMet }: State, { orderedTies }: Trial): boolean {
+  return tiesRise !== tiesFall && tiedMet >= orderedTies
 }
 
 export function ended(state: State, basis: Basis[]): State {

@@ -1125,3 +1125,27 @@ test('a run at the end rests on what showed the end, and on the room behind it',
   expect(reader.kernel.missing()).toBeNull()
   expect(reader.kernel.state.basis.toSorted()).toEqual(['even-cuts', 'held', 'nothing-hidden-behind'])
 })
+
+test('the same two ties, however often they are seen, do not show that ties stand in the order of their ids', () => {
+  const reader = new Reader('q9 a5 b5 c5 d3')
+  const windows = Array.from({ length: 25 }, () => reader.look(0, 3))
+  for (const window of windows) reader.take(window, 'qab')
+  for (let times = 0; times < 25; times += 1) reader.look(0, 3)
+  reader.list = ['q9', 'c5', 'a5', 'b5', 'd3']
+  // Now c stands in front of what has been met.
+  reader.join(3, 3)
+  expect(reader.kernel.missing()).toBe('the run of equal createdAt that is owed has been counted')
+})
+
+test('twenty ties that were met in the order of their ids show that ties stand so', () => {
+  const ids = 'abcdefghijklmnopqrstuvwxyz'
+  for (const [ties, missing] of [
+    [21, null],
+    [20, 'the run of equal createdAt that is owed has been counted'],
+  ] as const) {
+    const reader = new Reader(`A9 ${[...ids.slice(0, ties + 2)].map((id) => `${id}5`).join(' ')} Z3`)
+    reader.join(0, ties + 1)
+    reader.join(ties, 5)
+    expect(reader.kernel.missing()).toBe(missing)
+  }
+})

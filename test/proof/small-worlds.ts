@@ -517,7 +517,7 @@ class Search {
   /** Without what nothing of this scope depends on: worlds that differ in nothing else are one. */
   #relevant(state: State): State {
     const relevant = { ...state }
-    if (this.#scope.orderedTies === undefined) Object.assign(relevant, { tiedRising: 0, tiedFalling: 0 })
+    if (this.#scope.orderedTies === undefined) Object.assign(relevant, { tiesRise: false, tiesFall: false, tiedMet: 0 })
     const asksForRoom = this.#tries.some((one) => one === 'room' || one === 'place')
     if (!asksForRoom && this.#scope.hidden === undefined)
       Object.assign(relevant, { largest: 0, narrowest: null, uneven: false, isCut: false })
@@ -743,8 +743,7 @@ function keyOf(world: World, { range, later }: Scope, tries: readonly Evidence[]
     state.narrowest,
     state.uneven ? 1 : 0,
     state.isCut ? 1 : 0,
-    state.tiedRising,
-    state.tiedFalling,
+    `${state.tiesRise}.${state.tiesFall}.${state.tiedMet}`,
     state.doubted === null ? '-' : `${state.doubted.skip}.${state.doubted.asked}.${state.doubted.kind}`,
     empty === null
       ? '-'
