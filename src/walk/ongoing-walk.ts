@@ -62,6 +62,8 @@ export class OngoingWalk {
   fresh = false
   /** The run that is owed could not be counted. */
   isUnpaid = false
+  /** What the last reading of an owed run showed (null: it moved meanwhile), and how many in a row have shown that. */
+  owedRead: { shown: string | null; same: number } = { shown: null, same: 0 }
 
   constructor(source: WindowSource, request: WalkRequest) {
     const resumed = request.resume?.state

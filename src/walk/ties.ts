@@ -51,15 +51,16 @@ export async function* payOwed(ongoing: OngoingWalk, limit: number | null = null
   const stride = reader.largest
   let search = new Search(Math.max(0, startOfOwed(ongoing) - 1), { stride })
   const most = ongoing.isUnpaid ? ROUNDS_IN_DOUBT : ROUNDS
-  let shown = ''
-  let same = 0
+  // A list that stands still shows the same again: then one reading is enough.
+  let { shown, same } = ongoing.owedRead
+  same = Math.min(same, ROUNDS_IN_DOUBT - 1)
   for (let round = 0; round < most && same < ROUNDS_IN_DOUBT; round += 1) {
     if (kernel.owed === undefined || kernel.state.spoiled !== null) break
     const found: RunRead = yield* readRun(ongoing, kernel.owed, search.place, limit)
     const { count } = kernel.state
     const before = shown
-    shown = found.lies === 'here' && found.isStill ? `${found.start} ${found.ids}` : `${round}`
-    same = shown === before ? same + 1 : 1
+    shown = found.lies === 'here' && found.isStill ? `${found.start} ${found.ids}` : null
+    same = shown !== null && shown === before ? same + 1 : 1
     // A run that begins behind the counted one's end is another run of the same createdAt.
     const isIt = found.lies === 'here' && (count === null || found.start < count.end)
     const other = found.lies === 'here' && same > 1 ? found.otherUntil : null
@@ -69,6 +70,7 @@ export async function* payOwed(ongoing: OngoingWalk, limit: number | null = null
     else if (!search.tooFar()) break
   }
   ongoing.isUnpaid = kernel.owed !== undefined
+  ongoing.owedRead = { shown, same }
   yield* markCounted(ongoing)
 }
 
