@@ -69,14 +69,19 @@ export function placed(before: State, fact: Fact, trial: Trial): State {
   const pending: Sight[] = []
   for (const one of state.pending) pending.push(resolved(state, one, { mark: sight, known: pending }, trial))
   const reach = reachOf(state, fact)
-  const over = pending.find(
-    (one) => isOver(one, pending, { ...sight, reach }, trial) && debtOf(state, [one.but], trial) !== null,
-  )
-  if (over === undefined) return { ...state, pending }
-  const rests = over.kind === 'refused' ? [...over.rests, 'even-cuts' as const] : over.rests
-  const basis = union(rests, ['nothing-hidden-behind'])
-  const debts = owing(state, over.but, behindRun(state, over), { received: over.received, rests: basis })
-  return ended({ ...state, ...debts }, basis)
+  for (const one of pending) {
+    const isRefused = one.kind === 'refused'
+    // The answer that reaches beyond a refusal may stand behind a tie that was not met.
+    const debt = isOver(one, pending, { ...sight, reach }, trial)
+      ? debtOf(state, [one.but, isRefused ? sight.but : null], trial)
+      : null
+    if (debt === null) continue
+    const basis = union([...one.rests, ...(isRefused ? ['even-cuts' as const] : [])], ['nothing-hidden-behind'])
+    const end = one.but === null ? null : behindRun(state, one)
+    const debts = owing(state, debt.but, end, { received: one.received, rests: basis })
+    return ended({ ...state, ...debts }, union(basis, debt.rests))
+  }
+  return { ...state, pending }
 }
 
 /** The index behind the floor's run, where what was read directly behind the floor shows that; else null. */

@@ -1149,3 +1149,20 @@ test('twenty ties that were met in the order of their ids show that ties stand s
     expect(reader.kernel.missing()).toBe(missing)
   }
 })
+
+test('an answer with ties alone that reaches beyond a refusal is no end until their run has been counted', () => {
+  const reader = new Reader('t5 x5')
+  reader.join(0, 1)
+  reader.list = ['a9', 'n8', 'p7!', 't5', 'x5']
+  reader.join(0, 2)
+  reader.refused(2, 1)
+  reader.refused(2, 1)
+  reader.look(0, 2)
+  // What stood in front of the run is gone, and x stands in front of t.
+  reader.list = ['x5', 't5']
+  reader.look(1, 2)
+  expect(reader.kernel.missing()).toBe('the run of equal createdAt that is owed has been counted')
+  reader.list.push('f3')
+  reader.look(0, 3)
+  expect(reader.kernel.missing()).toBeNull()
+})
