@@ -105,6 +105,15 @@ export const QUICK: Record<string, Trials> = {
     ...{ tasks: 3, readings: 4, changes: 1, take: 2, cap: 2, ties: false, tries: PLACE, hidden: 1 },
     needs: [],
   },
+  'a tie that is hidden for a while': {
+    ...{ tasks: 4, readings: 3, changes: 4, take: 2, cap: 2, hidden: 0, ties: true, tries: ['place', 'room'] },
+    ...{ only: ['shuffle', 'hide'], lists: [[0, 1, 1, 1]] },
+    asks: [
+      [0, 2],
+      [2, 2],
+    ],
+    needs: [],
+  },
   'a hidden item, asked for alone': {
     ...{ tasks: 4, readings: 3, changes: 0, take: 2, cap: null, asksAll: true, ties: false, hidden: 1 },
     ...{ tries: PLACE, lists: [[0, 1, 2, 3]] },

@@ -67,7 +67,7 @@ export interface Scope {
   /** So many answers bring nothing by mistake: a refusal, or no items. */
   mistakes?: number
   /** The kinds of changes; all where absent. */
-  only?: readonly ('shuffle' | 'delete' | 'insert')[]
+  only?: readonly ('shuffle' | 'delete' | 'insert' | 'hide')[]
   /** Runs of equal createdAt are counted. */
   counts?: boolean
   /** The lists at the beginning, by createdAt; all where absent. */
@@ -404,6 +404,12 @@ class Search {
     }
     for (let place = 0; only.includes('delete') && place < items.length; place += 1)
       yield this.#after(world, items.toSpliced(place, 1), `deletes ${show(items.slice(place, place + 1))}`, 1)
+    // An index it keeps, but to `held` it is gone.
+    for (const [place, item] of only.includes('hide') ? items.entries() : []) {
+      const other = { ...item, stays: false, hidden: !item.hidden }
+      const line = `hides or shows ${show([item])}`
+      yield this.#after(world, items.toSpliced(place, 1, other), line, other.hidden ? 1 : 2)
+    }
   }
 
   /** `kind`: 1 deleted, 2 inserted, 0 neither. */
@@ -542,7 +548,7 @@ class Search {
     // What cannot be read has the createdAt of another.
     if (world.items.some((one) => one.poisoned && world.items.some((other) => other !== one && other.at === one.at)))
       breaks('unread-apart')
-    // Every answer cut alike, or the walk has come by one that was not.
+    // Every answer cut alike, or the walk has seen one that was not.
     const isRefused = next.told.some((one) => one.fact.kind === 'refused')
     const asksForRoom = (isRefused && this.#scope.refuses === true) || (before.owed !== null && before.ended !== null)
     if (asksForRoom && given.beyondCut && this.#mayBeUneven(before) && !before.uneven) breaks('even-cuts')
@@ -685,7 +691,7 @@ function keyOf(world: World, { range, later }: Scope, tries: readonly Evidence[]
   const way = (it: Given | null) =>
     it === null
       ? '-'
-      : `${it.skip}.${it.asked}.${it.kind}.${it.items.map(item).join(',')}.${it.beyond ? 1 : 0}.${it.sinceFloor}.${it.deletedSince ? 1 : 0}${it.insertedSince ? 1 : 0}${it.isMistake ? 1 : 0}`
+      : `${it.skip}.${it.asked}.${it.kind}.${it.items.map(item).join(',')}.${it.beyond ? 1 : 0}${it.beyondCut ? 1 : 0}.${it.sinceFloor}.${it.deletedSince ? 1 : 0}${it.insertedSince ? 1 : 0}${it.isMistake ? 1 : 0}`
   const times = [
     floor?.sent,
     floor?.received,
@@ -719,10 +725,12 @@ function keyOf(world: World, { range, later }: Scope, tries: readonly Evidence[]
     f(floor),
     pending
       .map((one) => {
-        const { deletedBefore, insertedSince, deletedSince, isDeceptive, ids } = world.told.find(
+        const { deletedBefore, insertedSince, deletedSince, isDeceptive, beyondCut, fact, ids } = world.told.find(
           ({ received }) => received === one.received,
         ) as Told
-        const flags = [deletedBefore, insertedSince, deletedSince, isDeceptive].map(Number).join('')
+        const flags = [deletedBefore, insertedSince, deletedSince, isDeceptive, beyondCut, fact.asked]
+          .map(Number)
+          .join('')
         const but = one.but === null ? '' : `${m(one.but.moment)}_${i(Number(one.but.member))}`
         return `${one.kind}.${one.from}.${one.to}.${one.low}.${but}.${m(one.first)}.${one.rests.join('')}.${flags}.${ids.map(i).join('_')}`
       })
@@ -743,6 +751,7 @@ function keyOf(world: World, { range, later }: Scope, tries: readonly Evidence[]
     state.narrowest,
     state.uneven ? 1 : 0,
     state.isCut ? 1 : 0,
+    state.givesMore ? 1 : 0,
     `${state.tiesRise}.${state.tiesFall}.${state.tiedMet}`,
     state.doubted === null ? '-' : `${state.doubted.skip}.${state.doubted.asked}.${state.doubted.kind}`,
     empty === null
