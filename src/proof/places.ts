@@ -151,10 +151,12 @@ function best(marks: Mark[]): Mark | undefined {
   return marks.find(({ but }) => but === null) ?? marks[0]
 }
 
-/** `mark`, which owes no run if it begins behind what was unreadable when the floor joined and is so after `sight`. */
+/** `mark`, which owes no run if it begins behind what was unreadable when the floor joined, and again after `sight`. */
 function apart({ floor, pending }: State, mark: Sight, { received }: Sight, trial: Trial): Sight {
   if (mark.but === null || mark.from !== floor?.apart) return mark
-  const isStill = pending.some(({ kind, to, sent }) => isUnread(kind) && to === mark.from && sent >= received)
+  const isStill = pending.some(
+    (one) => isUnread(one.kind) && one.to === mark.from && one.sent >= received && one.received <= mark.sent,
+  )
   return holds(trial, 'apart: still cannot be read', isStill)
     ? { ...mark, but: null, rests: union(mark.rests, ['unread-apart']) }
     : mark

@@ -1166,3 +1166,30 @@ test('an answer with ties alone that reaches beyond a refusal is no end until th
   reader.look(0, 3)
   expect(reader.kernel.missing()).toBeNull()
 })
+
+test('a run begins behind what cannot be read only where its beginning was asked for after that', () => {
+  for (const isStill of [true, false]) {
+    const reader = new Reader('o9 p8! y5 v5 x5 w5 z3 q2!')
+    reader.join(0, 1)
+    reader.look(1, 1)
+    const run = reader.look(2, 2)
+    reader.look(1, 1)
+    reader.look(0, 1)
+    reader.take(run, 'yv')
+    // What is deleted in front brings x in front of index 4.
+    if (!isStill) reader.list.shift()
+    const behind = reader.look(4, 2)
+    if (isStill) {
+      reader.look(1, 1)
+      reader.look(2, 2)
+    } else {
+      // The later look is asked for now, and shows the run with x in front. Then q comes to the place of p.
+      reader.list = ['x5', 'q2!']
+      reader.look(1, 1)
+      reader.tell(2, 2, ['y5', 'v5'], behind)
+    }
+    reader.take(behind, isStill ? 'xw' : 'wz')
+    const owed = 'the run of equal createdAt that is owed has been counted'
+    expect(reader.kernel.missing(false)).toBe(isStill ? null : owed)
+  }
+})
