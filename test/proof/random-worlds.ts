@@ -23,6 +23,8 @@ export interface Kind {
   repeats?: boolean
   limit?: boolean
   range?: boolean
+  /** First something is inserted, later only deleted: by that alone a count, or a list that is passed, may be false. */
+  turns?: boolean
   /** Which assumptions may be broken in it, beside those that are looked for in each world. */
   breaks: readonly Basis[]
 }
@@ -31,12 +33,29 @@ export interface Kind {
 // Which links rest on the order of ties is left to the small worlds.
 const TIES = ['ties-keep-places', 'ids-order-ties'] as const
 const BY_IDS = ['ids-order-ties'] as const
+const TURNS = ['grows-at-its-ends', 'last-window-again'] as const
 export const KINDS: readonly Kind[] = [
   { name: 'deleted', changes: ['delete', 'shuffle'], late: true, breaks: TIES },
   { name: 'inserted', changes: ['insert', 'shuffle'], late: true, breaks: [...TIES, 'grows-at-its-ends'] },
   { name: 'inserted at the ends', changes: ['atEnds', 'shuffle'], late: true, breaks: TIES },
   { name: 'deleted, unread', changes: ['delete', 'shuffle'], unread: true, late: true, breaks: TIES },
   { name: 'inserted, unread', changes: ['insert', 'shuffle'], unread: true, breaks: [...TIES, 'grows-at-its-ends'] },
+  {
+    name: 'inserted, then deleted',
+    changes: ['insert', 'shuffle'],
+    turns: true,
+    late: true,
+    unread: true,
+    breaks: [...TIES, ...TURNS],
+  },
+  {
+    name: 'inserted, then deleted, refused',
+    changes: ['insert', 'shuffle'],
+    turns: true,
+    limit: true,
+    unread: true,
+    breaks: [...TIES, ...TURNS],
+  },
   { name: 'deleted, runs apart', changes: ['delete'], apart: true, late: true, breaks: TIES },
   { name: 'inserted, runs apart', changes: ['insert'], apart: true, breaks: [...TIES, 'grows-at-its-ends'] },
   { name: 'still, unread', changes: [], unread: true, late: true, breaks: [] },
@@ -77,6 +96,9 @@ interface Answer {
 }
 
 const READINGS = 45
+/** After so many readings nothing is inserted any more. */
+const TURN = 12
+const TURNED = ['delete', 'shuffle'] as const
 const MOST_TOLD = 20
 
 /** What one world came to: null where it never was complete; else the ids that were missed, what that rests on, and what was broken. */
@@ -113,6 +135,8 @@ class World {
   #shortest = Infinity
   #largest = 0
   #isHiddenBehind = false
+  #hasCounted = false
+  #readings = 0
 
   constructor(kind: Kind, seed: number) {
     this.#kind = kind
@@ -162,7 +186,7 @@ class World {
   }
 
   play() {
-    for (let reading = 0; reading < READINGS; reading += 1) {
+    for (; this.#readings < READINGS; this.#readings += 1) {
       if (this.#random.int(100) < this.#changeRate) this.#change()
       if (this.#kind.resumes === true && this.#random.int(12) === 0) this.#goOn()
       if (this.#kind.hidden === true && this.#random.int(12) === 0) this.#kernel.filter()
@@ -186,6 +210,7 @@ class World {
       ...this.#kind.breaks,
       ...(this.#shortest < this.#largest ? ['even-cuts' as const] : []),
       ...(this.#isHiddenBehind ? ['nothing-hidden-behind' as const] : []),
+      ...(this.#kind.turns === true && this.#hasCounted ? ['held' as const] : []),
     ]
   }
 
@@ -204,7 +229,7 @@ class World {
   }
 
   #change(): void {
-    const { changes } = this.#kind
+    const changes = this.#readings > TURN && this.#kind.turns === true ? TURNED : this.#kind.changes
     const change = changes[this.#random.int(changes.length)]
     const place = this.#random.int(this.#list.length + 1)
     if (change === 'delete') this.#list.splice(place, 1)
@@ -296,7 +321,10 @@ class World {
     this.#log.push(`#${handle} at ${this.#now}, asked at ${sent}: ${skip}+${asked} ${kind} ${ids.join(' ')}`)
     if (ids.length > 0) this.#told.push({ handle, ids })
     if (this.#told.length > MOST_TOLD) this.#told.shift()
-    for (const id of this.#kernel.takeCounted()) this.#met.add(id)
+    for (const id of this.#kernel.takeCounted()) {
+      this.#met.add(id)
+      this.#hasCounted = true
+    }
   }
 
   #takeIn(): void {
