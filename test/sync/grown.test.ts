@@ -1,5 +1,5 @@
-// A list that leaves out tasks of the mirror has room for no new ones: one that grows elsewhere than at its newest end
-// is walked in full, however many tasks it shows no more.
+// A list that grows elsewhere than at its newest end is walked in full: also where it leaves out as many tasks of the
+// mirror, or grew while a walk over the newest tasks read it to its end.
 import { expect, test } from 'vitest'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { runSync } from '../../src/sync/run.ts'
@@ -30,3 +30,29 @@ test.each(['created_desc', 'created_asc'] as const)(
     expect(await sync(false)).toEqual({ verdict: 'complete', inserted: 0, full: false })
   },
 )
+
+test('what comes in behind a head walk that reads the whole list is found by the next run', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 90, openFraction: 0, compression: 'none' })
+  const { account } = simulator
+  const sync = async () => {
+    const given = { service: { concurrency: 1 }, sync: { window: 20 } }
+    const context = makeRunContext(simulator.url, scratch.path('mirror.sqlite'), given)
+    const { plan, verdict, inserted } = (await runSync(context, { command: 'sync' })).summary
+    return { verdict, inserted, full: plan.includes('full') }
+  }
+  await sync()
+  // Where all tasks have changed, a walk finds none that stands as it stood.
+  account.update(account.ids())
+  let late: string[] = []
+  let hasPassed = false
+  const off = simulator.onBeforeRequest(({ skip }) => {
+    if (skip === null) return
+    hasPassed ||= skip >= 50 && skip < 70
+    if (hasPassed && skip >= 70 && late.length === 0) late = account.insert(5, { where: 'middle', openShare: 0 })
+  })
+  expect(await sync()).toEqual({ verdict: 'complete', inserted: 0, full: false })
+  off()
+  expect(late).toHaveLength(5)
+  expect(await sync()).toEqual({ verdict: 'complete', inserted: 5, full: true })
+})
