@@ -1,7 +1,8 @@
 // A list that grows elsewhere than at its newest end is walked in full: also where it leaves out as many tasks of the
-// mirror, or grew while a walk over the newest tasks read it to its end.
+// mirror, grew while a walk over the newest tasks read it to its end, or was read to its end by a walk over old tasks.
 import { expect, test } from 'vitest'
 import { startSimulator } from '../../src/simulator/server.ts'
+import type { SyncRequest } from '../../src/sync/plan.ts'
 import { runSync } from '../../src/sync/run.ts'
 import { makeRunContext } from '../support/run-context.ts'
 import { makeScratch } from '../support/scratch.ts'
@@ -55,4 +56,23 @@ test('what comes in behind a head walk that reads the whole list is found by the
   off()
   expect(late).toHaveLength(5)
   expect(await sync()).toEqual({ verdict: 'complete', inserted: 5, full: true })
+})
+
+test.each([
+  ['created_desc', { until: Date.parse('2026-04-01') }],
+  ['created_asc', { since: Date.parse('2026-06-20') }],
+] as const)('a walk over a range does not count what came in outside of it: %s', async (order, range) => {
+  using scratch = makeScratch()
+  const newest = Date.parse('2026-07-01')
+  await using simulator = await startSimulator({ tasks: 300, order, newest, openFraction: 0, compression: 'none' })
+  const run = async (request: SyncRequest) => {
+    const context = makeRunContext(simulator.url, scratch.path('mirror.sqlite'), { sync: { window: 20 } })
+    const { plan, inserted } = (await runSync(context, request)).summary
+    return { inserted, full: plan.includes('full') }
+  }
+  await run({ command: 'sync' })
+  const late = simulator.account.insert(50, { where: MIDDLE, openShare: 0 })
+  const { inserted } = await run({ command: 'backfill', ...range })
+  expect(inserted).toBeLessThan(late.length)
+  expect(await run({ command: 'sync' })).toEqual({ inserted: late.length - inserted, full: true })
 })
