@@ -12,7 +12,7 @@ import {
   endWalk,
   frontierOf,
   frontOf,
-  learnedFrom,
+  learnedFromFront,
   runWalk,
   type WalkDone,
   type WalkVerdict,
@@ -126,9 +126,7 @@ type FullEnding = Pick<WalkResult, 'verdict' | 'reason' | 'order'>
 async function closeFull(run: Run, done: WalkDone, { verdict, reason, order }: FullEnding): Promise<WalkVerdict> {
   const result = { ...done.result, order }
   const { settleMs } = run.config.sync
-  const learned: Facts = learnedFrom(run, result)
-  // What came in out of this walk's sight has yet to be met: counted here, the next walks would take it for known.
-  if (learned.total !== undefined && result.countable) learned.total -= Math.max(0, done.uncounted)
+  const learned: Facts = learnedFromFront(run, { ...done, result })
   const complete = verdict === 'complete'
   // It has read the whole list: where no answer was cut, none is any more.
   if (complete) learned.page_cap = result.pageCap ?? undefined

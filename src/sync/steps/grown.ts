@@ -1,8 +1,9 @@
 // Whether a list has grown by more than what was taken in: then something is new where a walk over the newest tasks
 // does not look, so createdAt does not order the list as it was thought to.
 //
-// Rule. Take what the list held when its end was proven last, or what the mirror held when the run began, and what this
-// run has taken in: a list that is no longer than that hides nothing new, unless as much was deleted.
+// Rule. Take what the list held when its end was proven last, or what the mirror held when the run began, but for tasks
+// that the list shows no more, and what this run has taken in: a list that is no longer than that hides nothing new,
+// unless as much was deleted.
 import type { WalkResult } from '../../walk/request.ts'
 import type { Run } from '../context.ts'
 import { windowSizeOf } from '../window-size.ts'
@@ -42,9 +43,12 @@ export async function hasGrownElsewhere(run: Run, result: WalkResult, length: nu
 
 /** How long the list is at most if all that is new has been met. Where items are left out nothing can be counted. */
 async function mostHeld(run: Run, { filtered }: WalkResult): Promise<number> {
-  const { facts, opened } = run
-  if (facts.total === undefined || filtered || facts.filtered_pages === true) return Number.POSITIVE_INFINITY
-  return Math.max(facts.total, opened.liveTasks) + (await takenIn(run))
+  const { total, filtered_pages: isFiltered } = run.facts
+  if (total === undefined || filtered || isFiltered === true) return Number.POSITIVE_INFINITY
+  const { liveTasks } = run.opened
+  // Tasks that are found by id alone may be many: they are counted only where that can matter.
+  const held = liveTasks <= total ? total : Math.max(total, liveTasks - (await run.writer.unlistedCount()))
+  return held + (await takenIn(run))
 }
 
 /**

@@ -9,7 +9,16 @@ import { frontsAfter, watchFront } from './front.ts'
 import { hasGrownElsewhere, NOTHING_SEEN, seeEnd, takenIn } from './grown.ts'
 import { neighboursWanted, watchNeighbours } from './neighbours.ts'
 import { watchOpenApart } from './open-apart.ts'
-import { endWalk, frontierOf, frontOf, learnedFrom, runWalk, type WalkDone, type WalkVerdict } from './walking.ts'
+import {
+  endWalk,
+  frontierOf,
+  frontOf,
+  learnedFrom,
+  learnedFromFront,
+  runWalk,
+  type WalkDone,
+  type WalkVerdict,
+} from './walking.ts'
 
 interface IncrementalDone extends WalkVerdict {
   /** The list contradicts the order that was known: only a full walk can tell what is new. */
@@ -46,7 +55,7 @@ async function runHead(run: Run): Promise<IncrementalDone> {
   const ended = await endByCreation(run, done, {
     newest: result.newestInFirst,
     doubt: end.doubt(done),
-    learned: await learnedInFront(run, result),
+    learned: await learnedInFront(run, done),
   })
   const read = done.met > windowSizeOf(run).window
   return { ...ended, bringForward: result.total === null ? end.isMoved() : read }
@@ -68,8 +77,8 @@ function watchEnd(run: Run) {
 }
 
 /** What was learned. If the walk did not come to the end, the list is as long as it was, plus what came in. */
-async function learnedInFront(run: Run, result: WalkResult): Promise<Facts> {
-  const learned = learnedFrom(run, result)
+async function learnedInFront(run: Run, done: WalkDone): Promise<Facts> {
+  const learned = learnedFromFront(run, done)
   const before = run.facts.total
   return learned.total !== undefined || before === undefined
     ? learned
@@ -111,7 +120,7 @@ async function runFront(run: Run): Promise<IncrementalDone> {
     },
   })
   const { result } = done
-  const learned = await learnedInFront(run, result)
+  const learned = await learnedInFront(run, done)
   const { front } = result
   const isAll = list.judge() !== null && front !== null && end.doubt(done) === null
   const isProven = result.verdict === 'complete' && isAll

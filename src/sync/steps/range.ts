@@ -120,7 +120,11 @@ export async function runRange(run: Run, range: AskedRange): Promise<WalkVerdict
   const isLonger = found === null && (await hasGrownOutside(run, { order, ...range }, result, apart.atLeast()))
   const reason = isLonger ? 'order-not-proven' : found
   const verdict: Verdict = reason === null ? 'complete' : 'partial'
-  return endWalk(run, done, { verdict, reason, learned: learnedFrom(run, result) })
+  const learned = learnedFrom(run, result)
+  // Until a walk has met the rest, the next one is to find that there is more, too.
+  if (result.total !== null && (await hasGrownElsewhere(run, result, result.total)))
+    Object.assign(learned, { total: run.facts.total, last_id: run.facts.last_id })
+  return endWalk(run, done, { verdict, reason, learned })
 }
 
 /** Whether something new stands outside a range that should hold all new tasks. Of any other range nothing is said. */

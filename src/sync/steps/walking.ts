@@ -244,6 +244,14 @@ export function learnedFrom(run: Run, result: WalkResult): Facts {
   return learned
 }
 
+/** What a walk teaches that began at the front, whether it came to the end or not. */
+export function learnedFromFront(run: Run, { result, uncounted }: WalkDone): Facts {
+  const learned = learnedFrom(run, result)
+  // What came in out of this walk's sight has yet to be met: counted here, the next walks would take it for known.
+  if (learned.total !== undefined && result.countable) learned.total -= Math.max(0, uncounted)
+  return learned
+}
+
 /** What stood first at the end of the walk, for `frontsAfter`. */
 export function frontOf({ now }: Run, { firstStartedAt }: WalkResult, ids: string[]) {
   return { ids, begunAt: firstStartedAt ?? now(), at: now() }

@@ -1,0 +1,78 @@
+// A list that grows elsewhere than at its newest end is walked in full: also where it leaves out as many tasks of the
+// mirror, grew while a walk over the newest tasks read it to its end, or was read to its end by a walk over old tasks.
+import { expect, test } from 'vitest'
+import { startSimulator } from '../../src/simulator/server.ts'
+import type { SyncRequest } from '../../src/sync/plan.ts'
+import { runSync } from '../../src/sync/run.ts'
+import { makeRunContext } from '../support/run-context.ts'
+import { makeScratch } from '../support/scratch.ts'
+
+const MIDDLE = Date.parse('2026-06-01')
+
+test.each(['created_desc', 'created_asc'] as const)(
+  'tasks that are no longer listed, but found by id, do not hide others that came in: %s',
+  async (order) => {
+    using scratch = makeScratch()
+    const newest = Date.parse('2026-07-01')
+    await using simulator = await startSimulator({ tasks: 300, order, newest, openFraction: 0, compression: 'none' })
+    const sync = async (full: boolean) => {
+      const context = makeRunContext(simulator.url, scratch.path('mirror.sqlite'), { sync: { window: 100 } })
+      const { plan, verdict, inserted } = (await runSync(context, { command: 'sync', full })).summary
+      return { verdict, inserted, full: plan.includes('full') }
+    }
+    await sync(false)
+    const hidden = simulator.account.delist(20, { where: order === 'created_desc' ? 'behind' : 'front' })
+    await sync(true)
+    expect(await sync(false)).toEqual({ verdict: 'complete', inserted: 0, full: false })
+    simulator.account.insert(5, { where: MIDDLE, openShare: 0 })
+    expect(await sync(false)).toEqual({ verdict: 'complete', inserted: 5, full: true })
+    // Those that a run meets again are no news.
+    simulator.account.restore(hidden.slice(0, 3))
+    expect(await sync(false)).toEqual({ verdict: 'complete', inserted: 0, full: false })
+  },
+)
+
+test('what comes in behind a head walk that reads the whole list is found by the next run', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 90, openFraction: 0, compression: 'none' })
+  const { account } = simulator
+  const sync = async () => {
+    const given = { service: { concurrency: 1 }, sync: { window: 20 } }
+    const context = makeRunContext(simulator.url, scratch.path('mirror.sqlite'), given)
+    const { plan, verdict, inserted } = (await runSync(context, { command: 'sync' })).summary
+    return { verdict, inserted, full: plan.includes('full') }
+  }
+  await sync()
+  // Where all tasks have changed, a walk finds none that stands as it stood.
+  account.update(account.ids())
+  let late: string[] = []
+  let hasPassed = false
+  const off = simulator.onBeforeRequest(({ skip }) => {
+    if (skip === null) return
+    hasPassed ||= skip >= 50 && skip < 70
+    if (hasPassed && skip >= 70 && late.length === 0) late = account.insert(5, { where: 'middle', openShare: 0 })
+  })
+  expect(await sync()).toEqual({ verdict: 'complete', inserted: 0, full: false })
+  off()
+  expect(late).toHaveLength(5)
+  expect(await sync()).toEqual({ verdict: 'complete', inserted: 5, full: true })
+})
+
+test.each([
+  ['created_desc', { until: Date.parse('2026-04-01') }],
+  ['created_asc', { since: Date.parse('2026-06-20') }],
+] as const)('a walk over a range does not count what came in outside of it: %s', async (order, range) => {
+  using scratch = makeScratch()
+  const newest = Date.parse('2026-07-01')
+  await using simulator = await startSimulator({ tasks: 300, order, newest, openFraction: 0, compression: 'none' })
+  const run = async (request: SyncRequest) => {
+    const context = makeRunContext(simulator.url, scratch.path('mirror.sqlite'), { sync: { window: 20 } })
+    const { plan, inserted } = (await runSync(context, request)).summary
+    return { inserted, full: plan.includes('full') }
+  }
+  await run({ command: 'sync' })
+  const late = simulator.account.insert(50, { where: MIDDLE, openShare: 0 })
+  const { inserted } = await run({ command: 'backfill', ...range })
+  expect(inserted).toBeLessThan(late.length)
+  expect(await run({ command: 'sync' })).toEqual({ inserted: late.length - inserted, full: true })
+})
