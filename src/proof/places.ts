@@ -77,7 +77,8 @@ export function placed(before: State, fact: Fact, trial: Trial): State {
       : null
     if (debt === null) continue
     const basis = union([...one.rests, ...(isRefused ? ['even-cuts' as const] : [])], ['nothing-hidden-behind'])
-    const end = one.but === null ? null : behindRun(state, one)
+    // What a refusal hid may have gone since: it does not show where a run ends.
+    const end = isRefused ? null : behindRun(state, one)
     const debts = owing(state, debt.but, end, { received: one.received, rests: basis })
     return ended({ ...state, ...debts }, union(basis, debt.rests))
   }

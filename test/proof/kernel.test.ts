@@ -1193,3 +1193,17 @@ test('a run begins behind what cannot be read only where its beginning was asked
     expect(reader.kernel.missing(false)).toBe(isStill ? null : owed)
   }
 })
+
+test('a refusal by which the end is shown is no look at the end of a run: what it hid may have been deleted', () => {
+  const reader = new Reader('p1 m3 x3')
+  reader.join(0, 2)
+  reader.list = ['o0', 'p1', 'u2!', 'm3', 'x3']
+  for (let time = 0; time < 2; time += 1) reader.refused(2, 1)
+  // Asked for now, after three answers, and given once o and u are deleted. It comes after the end was shown.
+  const [late, sent] = [['p1', 'm3'], 3]
+  reader.list = ['x3', 'm3']
+  reader.look(1, 2)
+  reader.tell(0, 2, late, sent)
+  reader.look(1, 2)
+  expect(reader.kernel.missing()).toBe('the run of equal createdAt that is owed has been counted')
+})
