@@ -157,8 +157,9 @@ function sidesShown(before: State, fact: Fact, trial: Trial) {
   const rests = union(passed, unreadOf(within))
   const behind = { index: skip, id: firstId, moment: first }
   if (isOther) return { start, end: within.index, behind, rests }
-  const over = kind === 'refused' ? 'even-cuts' : 'nothing-hidden-behind'
-  return { start, end: within.index, behind, rests: union(rests, [over]) }
+  // A refusal counts as an empty answer, though it may be about an item there.
+  const over: Basis[] = kind === 'refused' ? ['even-cuts', 'nothing-hidden-behind'] : ['nothing-hidden-behind']
+  return { start, end: within.index, behind, rests: union(rests, over) }
 }
 
 /** What cannot be read behind the edge is taken for no part of the run. */

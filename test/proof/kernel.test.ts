@@ -1207,3 +1207,20 @@ test('a refusal by which the end is shown is no look at the end of a run: what i
   reader.look(1, 2)
   expect(reader.kernel.missing()).toBe('the run of equal createdAt that is owed has been counted')
 })
+
+test('a run that is counted up to a refusal rests on nothing being listed behind that', () => {
+  const reader = new Reader('m3 x3 g5')
+  reader.join(0, 1)
+  reader.list = ['x3', 'm3', 'g5']
+  reader.join(1, 2)
+  reader.list = ['x3', 'm3']
+  reader.look(1, 3)
+  // Now a window that would show x is refused for y.
+  reader.list = ['p1', 'm3', 'x3', 'y5!']
+  for (let round = 0; round < 2; round += 1) {
+    for (let time = 0; time < 2; time += 1) reader.refused(2, 2)
+    reader.look(0, 2)
+  }
+  expect(reader.kernel.missing(false)).toBeNull()
+  expect(reader.kernel.state.basis.toSorted()).toEqual(['even-cuts', 'held', 'nothing-hidden-behind'])
+})
