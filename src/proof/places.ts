@@ -77,9 +77,11 @@ export function placed(before: State, fact: Fact, trial: Trial): State {
       : null
     if (debt === null) continue
     const basis = union([...one.rests, ...(isRefused ? ['even-cuts' as const] : [])], ['nothing-hidden-behind'])
-    // What a refusal hid may have gone since: it does not show where a run ends.
-    const end = isRefused ? null : behindRun(state, one)
-    const debts = owing(state, debt.but, end, { received: one.received, rests: basis })
+    // What a refusal hid may have gone since: that the list ends, and its last run, is seen by the answer beyond it.
+    const isLast = fact.last === debt.but?.moment
+    const end = isRefused ? (isLast ? sight.to : null) : behindRun(state, one)
+    const { received } = isRefused ? fact : one
+    const debts = owing(state, debt.but, end, { received, rests: basis })
     return ended({ ...state, ...debts }, union(basis, debt.rests))
   }
   return { ...state, pending }
