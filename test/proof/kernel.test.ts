@@ -1224,3 +1224,15 @@ test('a run that is counted up to a refusal rests on nothing being listed behind
   expect(reader.kernel.missing(false)).toBeNull()
   expect(reader.kernel.state.basis.toSorted()).toEqual(['even-cuts', 'held', 'nothing-hidden-behind'])
 })
+
+test('the answer that reaches beyond a refusal shows where the last run ends: a look at its beginning and one at its end pay it', () => {
+  const reader = new Reader('a9 t5 u5')
+  reader.join(0, 3)
+  reader.refused(3, 1)
+  reader.refused(3, 1)
+  reader.look(1, 3)
+  expect(reader.kernel.missing()).toBe('the run of equal createdAt that is owed has been counted')
+  reader.look(0, 3)
+  reader.look(1, 3)
+  expect(reader.kernel.missing()).toBeNull()
+})
