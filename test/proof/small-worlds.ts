@@ -539,9 +539,10 @@ class Search {
     const { state: before } = world
     const { state } = next
     const breaks = (basis: Basis) => void (next.broken.includes(basis) || next.broken.push(basis))
-    const restsOnPlace = state.pending.some(({ rests }) => rests.includes('held'))
-    const isHeld = restsOnPlace || (before.ended === null && state.ended?.includes('held') === true)
-    if (isHeld && world.told.some((one) => one.deletedBefore && one.insertedSince)) breaks('held')
+    // What is inserted once an answer has its place, or has shown the end by it, is another matter.
+    const placed = placedBy(before, state)
+    const isOfThese = ({ received }: Told): boolean => placed.has(received)
+    if (world.told.some((one) => one.deletedBefore && one.insertedSince && isOfThese(one))) breaks('held')
     const isEnd = before.ended === null && state.ended !== null
     if (isEnd && next.told.some((one) => one.isDeceptive && one.fact.asked >= before.largest))
       breaks('nothing-hidden-behind')
@@ -625,6 +626,15 @@ class Search {
     if (reason !== undefined) this.#result.excused[reason] = (this.#result.excused[reason] ?? 0) + 1
     else this.#result.found = { scope: this.#scope.name, steps: stepsOf(world.trail) }
   }
+}
+
+/** When the answers were received that have their place, by `held`, since the last one. */
+function placedBy(before: State, state: State): Set<number> {
+  const isHeld = ({ rests }: { rests: Basis[] }): boolean => rests.includes('held')
+  const known = new Set(before.pending.filter(isHeld).map(({ received }) => received))
+  const isEnd = before.ended === null && state.ended?.includes('held') === true
+  const now = [...state.pending.filter(isHeld), ...(isEnd ? before.pending : [])].map(({ received }) => received)
+  return new Set(now).difference(known)
 }
 
 /** See `World.sunk`. */
