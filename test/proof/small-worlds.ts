@@ -550,8 +550,9 @@ class Search {
     if (world.items.some((one) => one.poisoned && world.items.some((other) => other !== one && other.at === one.at)))
       breaks('unread-apart')
     // Every answer cut alike, or the walk has seen one that was not.
-    const isRefused = next.told.some((one) => one.fact.kind === 'refused')
-    const asksForRoom = (isRefused && this.#scope.refuses === true) || (before.owed !== null && before.ended !== null)
+    const isWithin = state.within !== null && state.within.received === fact.received
+    const asksForRoom =
+      ((isEnd || isWithin) && this.#scope.refuses === true) || (before.owed !== null && before.ended !== null)
     if (asksForRoom && given.beyondCut && this.#mayBeUneven(before) && !before.uneven) breaks('even-cuts')
     if (countsFor(before, state) === 'counted') {
       if (world.sinceCount === 3) breaks('held')
