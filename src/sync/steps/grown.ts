@@ -36,9 +36,9 @@ export async function takenIn({ writer }: Run): Promise<number> {
   return inserted + restored
 }
 
-/** Whether the list grew where the walk did not look. Call it before a walk that saw `length` items is closed. */
-export async function hasGrownElsewhere(run: Run, result: WalkResult, length: number): Promise<boolean> {
-  return length > (await mostHeld(run, result))
+/** Whether the list grew where the walk did not look, if it came to the end. Call it before the walk is closed. */
+export async function hasGrownElsewhere(run: Run, result: WalkResult): Promise<boolean> {
+  return result.total !== null && result.total > (await mostHeld(run, result))
 }
 
 /** How long the list is at most if all that is new has been met. Where items are left out nothing can be counted. */

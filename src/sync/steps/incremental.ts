@@ -166,9 +166,7 @@ async function runTail(run: Run): Promise<IncrementalDone> {
     },
   })
   const { result } = done
-  const isMore =
-    (result.total !== null && (await hasGrownElsewhere(run, result, result.total))) ||
-    (await run.writer.haveUnreadChanged(start, begun))
+  const isMore = (await hasGrownElsewhere(run, result)) || (await run.writer.haveUnreadChanged(start, begun))
   const doubt = isMore || !isShown ? 'order-not-proven' : inFront.doubt(done.oldestReadAt)
   const learned = learnedFrom(run, result)
   // Until a walk has met the rest, the next one is to find that there is more, too.

@@ -122,7 +122,7 @@ export async function runRange(run: Run, range: AskedRange): Promise<WalkVerdict
   const verdict: Verdict = reason === null ? 'complete' : 'partial'
   const learned = learnedFrom(run, result)
   // Until a walk has met the rest, the next one is to find that there is more, too.
-  if (result.total !== null && (await hasGrownElsewhere(run, result, result.total)))
+  if (await hasGrownElsewhere(run, result))
     Object.assign(learned, { total: run.facts.total, last_id: run.facts.last_id })
   return endWalk(run, done, { verdict, reason, learned })
 }
@@ -137,7 +137,7 @@ async function hasGrownOutside(
   const { frontier } = run.facts
   if (until !== null || frontier === undefined || (since ?? frontier) > frontier) return false
   if (order === 'created_desc') return (await seeEnd(run, result, atLeast)).isLonger
-  return result.total !== null && hasGrownElsewhere(run, result, result.total)
+  return hasGrownElsewhere(run, result)
 }
 
 /** The order that the pairs of the first window show; its items are taken in by the walk that follows. */
