@@ -41,6 +41,25 @@ test.each(['created_desc', 'created_asc'] as const)(
   },
 )
 
+test('tasks that were never listed, but found by id, do not hide others that came in', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 300, openFraction: 0, compression: 'none' })
+  const { account } = simulator
+  const run = async (request: Partial<SyncRequest>) => {
+    const context = makeRunContext(simulator.url, scratch.path('mirror.sqlite'), { sync: { window: 50 } })
+    const { plan, inserted } = (await runSync(context, { command: 'sync', ...request })).summary
+    return { inserted, full: plan.includes('full') }
+  }
+  const hidden = account.delist(20, { where: 'behind' })
+  await run({})
+  const [fresh] = account.insert(1, { openShare: 0 })
+  await run({ command: 'backfill', ids: [...hidden, fresh as string] })
+  expect(await run({})).toEqual({ inserted: 0, full: false })
+  account.insert(5, { where: 'middle', openShare: 0 })
+  account.insert(1, { openShare: 0 })
+  expect(await run({})).toEqual({ inserted: 6, full: true })
+})
+
 test.each([
   { every: 1, middle: 1, full: true },
   { every: 2, middle: 1, full: true },

@@ -2,8 +2,8 @@
 // does not look, so createdAt does not order the list as it was thought to.
 //
 // Rule. Take what the list held when its end was proven last, or what the mirror held when the run began, but for tasks
-// that the list shows no more, and what this run has taken in: a list that is no longer than that hides nothing new,
-// unless as much was deleted.
+// that the list shows no more or never showed, and what this run has taken in: a list that is no longer than that hides
+// nothing new, unless as much was deleted.
 import type { WalkResult } from '../../walk/request.ts'
 import type { Run } from '../context.ts'
 import { windowCapacity, windowSizeOf } from '../window-size.ts'
