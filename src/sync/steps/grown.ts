@@ -56,12 +56,21 @@ async function mostHeld(run: Run, { filtered }: WalkResult): Promise<number> {
   return held + (await takenIn(run))
 }
 
-/**
- * As `hasGrownElsewhere`, for a walk from the front that did not come to the end itself. `atLeast`: so many items stood
- * there before the walk (open-apart.ts), with or without what has come in since.
- */
-export async function seeEnd(run: Run, result: WalkResult, atLeast: number): Promise<EndSeen> {
+/** Of a walk from the front that did not come to the end itself. */
+interface FrontRead {
+  /** So many items stood in the list before the walk (open-apart.ts), with or without what has come in since. */
+  atLeast: number
+  /** How many tasks it met. */
+  met: number
+  /** When it began, epoch ms. */
+  begun: number
+}
+
+/** As `hasGrownElsewhere`, for a walk from the front that did not come to the end itself. */
+export async function seeEnd(run: Run, result: WalkResult, { atLeast, met, begun }: FrontRead): Promise<EndSeen> {
   if (result.verdict !== 'complete' || result.total !== null) return NOTHING_SEEN
+  // What could not be read was counted without a row: taken in now, it leaves room for what the walk does not see.
+  if (await run.writer.haveUnreadChanged({ from: 0, to: met, since: begun })) return { ...NOTHING_SEEN, isLonger: true }
   const looks = mostLooks(run)
   let isLook = atLeast === 0 ? run.facts.open_in_front === true : (await takenIn(run)) > 0
   for (let look = 1; ; look += 1) {
