@@ -74,6 +74,11 @@ test.concurrent.each<[string, StageOptions & { openFraction: number }, (stage: S
       ),
   ],
   [
+    'the front cannot be read once more',
+    SOME_OPEN,
+    ({ simulator }) => simulator.setFaults(({ skip, take }) => (skip === 0 && take! < WINDOW ? { status: 500 } : null)),
+  ],
+  [
     'the last ones are so large that an answer holds one of them',
     { ...SOME_OPEN, capBytes: 40_000 },
     async (stage) => {
@@ -120,21 +125,11 @@ test.concurrent.each<[string, number, StageOptions, (stage: Stage) => Promise<un
   ['behind the end come the last 20 again', 3, { capItems: 20, repeatLast: true }, () => {}],
   [
     'one comes to the front while the end is looked at',
-    3,
+    4,
     {},
     (stage) => atRequestFrom(stage, TASKS - 20, () => stage.simulator.account.insert(1)),
   ],
   ['the last known task cannot be read', 3, {}, (stage) => failAt(stage, TASKS)],
-  [
-    'more is there, but the front cannot be read once more',
-    3,
-    {},
-    (stage) =>
-      atRequestFrom(stage, TASKS - 20, () => {
-        stage.simulator.account.insert(1)
-        stage.simulator.setFaults(({ skip }) => (skip === 0 ? { status: 500 } : null))
-      }),
-  ],
   [
     'the last known place cannot be read, and answers leave items out',
     2,

@@ -1,11 +1,20 @@
 // A list that grows elsewhere than at its newest end is walked in full: also where it leaves out as many tasks of the
-// mirror, grew while a walk over the newest tasks read it to its end, or was read to its end by a walk over old tasks.
+// mirror, grew while a walk over the newest tasks read it to its end, grows at its newest end as well with every look at
+// it, or was read to its end by a walk over old tasks.
+import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { startSimulator } from '../../src/simulator/server.ts'
 import type { SyncRequest } from '../../src/sync/plan.ts'
 import { runSync } from '../../src/sync/run.ts'
 import { makeRunContext } from '../support/run-context.ts'
 import { makeScratch } from '../support/scratch.ts'
+
+const idsIn = (path: string): Set<string> => {
+  const db = new Database(path, { readonly: true })
+  const ids = db.prepare('SELECT id FROM tasks').pluck().all() as string[]
+  db.close()
+  return new Set(ids)
+}
 
 const MIDDLE = Date.parse('2026-06-01')
 
@@ -29,6 +38,61 @@ test.each(['created_desc', 'created_asc'] as const)(
     // Those that a run meets again are no news.
     simulator.account.restore(hidden.slice(0, 3))
     expect(await sync(false)).toEqual({ verdict: 'complete', inserted: 0, full: false })
+  },
+)
+
+test('tasks that were never listed, but found by id, do not hide others that came in', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 300, openFraction: 0, compression: 'none' })
+  const { account } = simulator
+  const run = async (request: Partial<SyncRequest>) => {
+    const context = makeRunContext(simulator.url, scratch.path('mirror.sqlite'), { sync: { window: 50 } })
+    const { plan, inserted } = (await runSync(context, { command: 'sync', ...request })).summary
+    return { inserted, full: plan.includes('full') }
+  }
+  const hidden = account.delist(20, { where: 'behind' })
+  await run({})
+  const [fresh] = account.insert(1, { openShare: 0 })
+  await run({ command: 'backfill', ids: [...hidden, fresh as string] })
+  expect(await run({})).toEqual({ inserted: 0, full: false })
+  account.insert(5, { where: 'middle', openShare: 0 })
+  account.insert(1, { openShare: 0 })
+  expect(await run({})).toEqual({ inserted: 6, full: true })
+})
+
+test.each([
+  { every: 1, middle: 1, full: true },
+  { every: 2, middle: 1, full: true },
+  { every: 2, middle: 0, full: false },
+  { every: 3, middle: 0, full: false },
+])(
+  'one comes in at the front with every request whose number $every divides, and $middle came into the middle: full is $full',
+  async ({ every, middle, full }) => {
+    using scratch = makeScratch()
+    await using simulator = await startSimulator({ tasks: 300, openFraction: 0, compression: 'none' })
+    const { account } = simulator
+    const sync = async () => {
+      const given = { service: { concurrency: 1 }, sync: { window: 50 } }
+      const context = makeRunContext(simulator.url, scratch.path('mirror.sqlite'), given)
+      return (await runSync(context, { command: 'sync' })).summary
+    }
+    await sync()
+    let lists = 0
+    simulator.onBeforeRequest(({ operation }) => {
+      if (operation !== 'list') return
+      lists += 1
+      if (lists % every === 0) account.insert(1, { openShare: 0 })
+    })
+    for (let run = 1; run <= 4; run += 1) {
+      // In every run, what comes in with the requests begins at another one of them.
+      lists = run
+      if (middle > 0) account.insert(middle, { where: 'middle', openShare: 0 })
+      const before = account.ids()
+      const { plan, verdict } = await sync()
+      expect({ run, full: plan.includes('full'), verdict }).toEqual({ run, full, verdict: 'complete' })
+      const mirrored = idsIn(scratch.path('mirror.sqlite'))
+      expect(before.filter((id) => !mirrored.has(id))).toEqual([])
+    }
   },
 )
 

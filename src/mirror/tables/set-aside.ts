@@ -178,14 +178,21 @@ export function lastMetBefore(db: Db, before: number, latest: number): Pick<Wait
     .all(before, latest) as Pick<WaitingItem, 'id' | 'taskId'>[]
 }
 
+/** What was read of a list: the indexes from `from` to `to`, the end where that is null, since `since`, epoch ms. */
+export interface ReadAgain {
+  from: number
+  to: number | null
+  since: number
+}
+
 /**
- * Whether other positions cannot be read than at `lastFull`: one is there that no run up to then met, or one from index
- * `from` on has not been met again since `since`; epoch ms.
+ * Whether other positions cannot be read than at `lastFull`, epoch ms: one is there that no run up to then met, or one
+ * that was read again has not been met again.
  */
-export function haveUnreadChanged(db: Db, at: { from: number; since: number; lastFull: number | null }): boolean {
+export function haveUnreadChanged(db: Db, at: ReadAgain & { lastFull: number | null }): boolean {
   const changed = db.prepare(
     `SELECT EXISTS (SELECT 1 FROM rejected_items WHERE reason = 'unreadable' AND replayed_at IS NULL AND (
-       (skip >= @from AND seen_at < @since) OR run_id > coalesce((SELECT max(id) FROM runs WHERE started_at <= @lastFull), 0)
+       (skip >= @from AND skip < coalesce(@to, skip + 1) AND seen_at < @since) OR run_id > coalesce((SELECT max(id) FROM runs WHERE started_at <= @lastFull), 0)
      ))`,
   )
   return changed.pluck().get(at) === 1

@@ -2,15 +2,20 @@
 // does not look, so createdAt does not order the list as it was thought to.
 //
 // Rule. Take what the list held when its end was proven last, or what the mirror held when the run began, but for tasks
-// that the list shows no more, and what this run has taken in: a list that is no longer than that hides nothing new,
-// unless as much was deleted.
+// that the list shows no more or never showed, and what this run has taken in: a list that is no longer than that hides
+// nothing new, unless as much was deleted.
 import type { WalkResult } from '../../walk/request.ts'
 import type { Run } from '../context.ts'
-import { windowSizeOf } from '../window-size.ts'
+import { windowCapacity, windowSizeOf } from '../window-size.ts'
 import { readBeside } from './beside.ts'
 
 /** Room for tasks that came in while the walk was under way. */
 const ROOM = 10
+/** So many looks at the end of a list to which new tasks come with each of them. */
+const LEAST_LOOKS = 6
+const MOST_LOOKS = 50
+/** So many answers at most show what came in at the front between two looks. */
+const MOST_IN_FRONT = 10
 
 interface LastSeen {
   /** The list was seen to hold so many items. */
@@ -51,20 +56,42 @@ async function mostHeld(run: Run, { filtered }: WalkResult): Promise<number> {
   return held + (await takenIn(run))
 }
 
-/**
- * As `hasGrownElsewhere`, for a walk from the front that did not come to the end itself. `atLeast`: so many items stood
- * there before the walk (open-apart.ts), with or without what has come in since.
- */
-export async function seeEnd(run: Run, result: WalkResult, atLeast: number): Promise<EndSeen> {
+/** Of a walk from the front that did not come to the end itself. */
+interface FrontRead {
+  /** So many items stood in the list before the walk (open-apart.ts), with or without what has come in since. */
+  atLeast: number
+  /** How many tasks it met. */
+  met: number
+  /** When it began, epoch ms. */
+  begun: number
+}
+
+/** As `hasGrownElsewhere`, for a walk from the front that did not come to the end itself. */
+export async function seeEnd(run: Run, result: WalkResult, { atLeast, met, begun }: FrontRead): Promise<EndSeen> {
   if (result.verdict !== 'complete' || result.total !== null) return NOTHING_SEEN
-  const most = await mostHeld(run, result)
-  const looks = atLeast === 0 ? run.facts.open_in_front === true : (await takenIn(run)) > 0
-  const last = looks ? await lookAtLast(run) : NOTHING_SEEN
-  const length = Math.max(atLeast, last.length)
-  const isUnknown = looks && last.isCut && length <= most && most !== Number.POSITIVE_INFINITY
-  const extra = isUnknown ? await countFrom(run, most, last.ids) : length - most
-  const isLonger = extra === null || (extra > 0 && !(await cameInFront(run, extra)))
-  return { ...last, length, isMoved: atLeast === 0 && last.isMoved, isLonger }
+  // What could not be read was counted without a row: taken in now, it leaves room for what the walk does not see.
+  if (await run.writer.haveUnreadChanged({ from: 0, to: met, since: begun })) return { ...NOTHING_SEEN, isLonger: true }
+  const looks = mostLooks(run)
+  let isLook = atLeast === 0 ? run.facts.open_in_front === true : (await takenIn(run)) > 0
+  for (let look = 1; ; look += 1) {
+    const most = await mostHeld(run, result)
+    const last = isLook ? await lookAtLast(run) : NOTHING_SEEN
+    const length = Math.max(look === 1 ? atLeast : 0, last.length)
+    const isUnknown = isLook && last.isCut && length <= most && most !== Number.POSITIVE_INFINITY
+    const extra = isUnknown ? await countFrom(run, most, last.ids) : length - most
+    const isLonger = extra === null || (extra > 0 && (look === looks || !(await cameInFront(run, extra))))
+    if (isLonger || extra <= 0) return { ...last, length, isMoved: atLeast === 0 && last.isMoved, isLonger }
+    // Whether it came in before the look, nobody knows, and later it explains nothing: the next look may tell.
+    isLook = true
+    // Tasks that come in and requests may keep time with each other: then the next look is to come a request later.
+    if (look % 2 === 0) await readBeside(run, { skip: 0, take: reachOf(run) })
+  }
+}
+
+/** A list in which much comes in is looked at again and again, as long as that costs about as much as a full walk. */
+function mostLooks(run: Run): number {
+  const windows = Math.ceil((run.facts.total ?? 0) / windowCapacity(run))
+  return Math.min(MOST_LOOKS, Math.max(LEAST_LOOKS, windows))
 }
 
 /**
@@ -78,11 +105,21 @@ async function countFrom(run: Run, index: number, inFront: string[]): Promise<nu
   return answer.value.ids.length
 }
 
-/** Whether so many came in at the front meanwhile, those at the end aside; true where the front cannot be read. */
+/**
+ * Whether `count` or more came in at the front meanwhile, those at the end aside; false where it cannot be read. Reads on
+ * while answers hold nothing but new tasks.
+ */
 async function cameInFront(run: Run, count: number): Promise<boolean> {
   const before = await takenIn(run)
-  const front = await readBeside(run, { skip: 0, take: reachOf(run) })
-  return front.kind !== 'ok' || (await takenIn(run)) - before >= count
+  let came = 0
+  for (let answers = 0; answers < MOST_IN_FRONT; answers += 1) {
+    const front = await readBeside(run, { skip: came, take: reachOf(run) })
+    if (front.kind !== 'ok') return false
+    const read = came + front.value.ids.length
+    came = (await takenIn(run)) - before
+    if (came < read || front.value.ids.length === 0) break
+  }
+  return came >= count
 }
 
 /** Looks, with one request, at the last known task and what stands behind it. */

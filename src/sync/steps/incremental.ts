@@ -64,11 +64,12 @@ async function runHead(run: Run): Promise<IncrementalDone> {
 /** The other end of the list, for a walk from the front: where open tasks may stand, before; its length, after. */
 function watchEnd(run: Run) {
   const behind = watchOpenApart(run, 'created_desc')
+  const begun = run.now()
   let end = NOTHING_SEEN
   return {
     behind,
-    async seenBeside(result: WalkResult): Promise<number> {
-      end = await seeEnd(run, result, behind.atLeast())
+    async seenBeside(result: WalkResult, met: number): Promise<number> {
+      end = await seeEnd(run, result, { atLeast: behind.atLeast(), met, begun })
       return end.length
     },
     doubt: ({ oldestReadAt }: WalkDone) => (end.isLonger ? 'order-not-proven' : behind.doubt(oldestReadAt)),
@@ -166,7 +167,9 @@ async function runTail(run: Run): Promise<IncrementalDone> {
     },
   })
   const { result } = done
-  const isMore = (await hasGrownElsewhere(run, result)) || (await run.writer.haveUnreadChanged(start, begun))
+  const isMore =
+    (await hasGrownElsewhere(run, result)) ||
+    (await run.writer.haveUnreadChanged({ from: start, to: null, since: begun }))
   const doubt = isMore || !isShown ? 'order-not-proven' : inFront.doubt(done.oldestReadAt)
   const learned = learnedFrom(run, result)
   // Until a walk has met the rest, the next one is to find that there is more, too.

@@ -1,7 +1,7 @@
 // A walk over one range of createdAt (design.md 6.3): the place of one bound is searched, the other ends the walk.
 import type { Verdict } from '../../task.ts'
 import { isCreatedOrder, noOrderSeen, observe, orderShown } from '../../walk/order.ts'
-import type { Walk, WalkRequest, WalkResult } from '../../walk/request.ts'
+import type { Walk, WalkRequest } from '../../walk/request.ts'
 import { seekMoment } from '../../walk/seek-moment.ts'
 import type { ItemsWindow } from '../../walk/source.ts'
 import { walk } from '../../walk/walk.ts'
@@ -11,7 +11,7 @@ import { windowSizeOf } from '../window-size.ts'
 import { viewFirst } from './beside.ts'
 import { hasGrownElsewhere, seeEnd } from './grown.ts'
 import { watchOpenApart } from './open-apart.ts'
-import { endWalk, learnedFrom, runWalk, type WalkVerdict } from './walking.ts'
+import { endWalk, learnedFrom, runWalk, type WalkDone, type WalkVerdict } from './walking.ts'
 
 interface AskedRange {
   since: number | null
@@ -84,6 +84,7 @@ export async function runRange(run: Run, range: AskedRange): Promise<WalkVerdict
   let expected: number | null = null
   // A list by completion looks like one by createdAt while all its tasks are final; new ones stand at the other end.
   const apart = watchOpenApart(run, order)
+  const begun = run.now()
 
   async function* seekAndWalk(source: ListSource, request: WalkRequest): Walk {
     const known = { order: order as CreatedOrder, window }
@@ -117,7 +118,8 @@ export async function runRange(run: Run, range: AskedRange): Promise<WalkVerdict
   const isDisordered = known === undefined || result.contradicted
   const unproven = isDisordered ? 'order-not-proven' : apart.doubt(done.oldestReadAt)
   const found = result.reason ?? unproven
-  const isLonger = found === null && (await hasGrownOutside(run, { order, ...range }, result, apart.atLeast()))
+  const isLonger =
+    found === null && (await hasGrownOutside(run, { order, ...range }, done, { atLeast: apart.atLeast(), begun }))
   const reason = isLonger ? 'order-not-proven' : found
   const verdict: Verdict = reason === null ? 'complete' : 'partial'
   const learned = learnedFrom(run, result)
@@ -131,12 +133,12 @@ export async function runRange(run: Run, range: AskedRange): Promise<WalkVerdict
 async function hasGrownOutside(
   run: Run,
   { order, since, until }: AskedRange & Pick<KnownList, 'order'>,
-  result: WalkResult,
-  atLeast: number,
+  { result, met }: WalkDone,
+  before: { atLeast: number; begun: number },
 ): Promise<boolean> {
   const { frontier } = run.facts
   if (until !== null || frontier === undefined || (since ?? frontier) > frontier) return false
-  if (order === 'created_desc') return (await seeEnd(run, result, atLeast)).isLonger
+  if (order === 'created_desc') return (await seeEnd(run, result, { ...before, met })).isLonger
   return hasGrownElsewhere(run, result)
 }
 

@@ -39,8 +39,8 @@ interface WalkTask {
   /** When the first of the walks began that its verdict rests on, epoch ms; where absent, when this one begins. */
   startedAt?: number
   watchers?: readonly Watcher[]
-  /** Called with the walk's result. Returns how many items the list was seen to hold, apart from the walk. */
-  seenBeside?(result: WalkResult): number | Promise<number>
+  /** Called with the walk's result, and how many tasks it met. Returns how many items the list was seen to hold, apart from the walk. */
+  seenBeside?(result: WalkResult, met: number): number | Promise<number>
 }
 
 export interface WalkDone {
@@ -127,7 +127,7 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
     }
     await learnSides(run, sides)
     const { met } = counted
-    const atLeast = Math.max(met, (await task.seenBeside?.(step.value)) ?? 0)
+    const atLeast = Math.max(met, (await task.seenBeside?.(step.value, met)) ?? 0)
     const result = await believed(run, kind, step.value, { met, atLeast })
     const judged = source.wasStale() ? partialBy(result, 'from-cache') : result
     return { walkId, result: judged, met, uncounted: counted.uncountedOf(result.total ?? 0), oldestReadAt }

@@ -5,7 +5,7 @@ import { MirrorError } from '../../errors.ts'
 import { Met } from '../../mirror/tables/evidence.ts'
 import { believedFacts, type Facts, writeFacts } from '../../mirror/tables/facts.ts'
 import type { RunCounts, RunEnd } from '../../mirror/tables/runs.ts'
-import { haveUnreadChanged, type SetAside } from '../../mirror/tables/set-aside.ts'
+import { haveUnreadChanged, type ReadAgain, type SetAside } from '../../mirror/tables/set-aside.ts'
 import type { WalkEnd, WalkKind, WalkRow } from '../../mirror/tables/walks.ts'
 import { Unproven } from '../../proof/judge.ts'
 import { settleByWalk } from './replay-intake.ts'
@@ -58,8 +58,8 @@ export function runIntake(writing: Writing, { now: begun, settleMs }: { now: num
 
     setAsideItem: (item: SetAside, now: number): void => commit(() => writing.setAside(item, now)),
 
-    haveUnreadChanged: (from: number, since: number): boolean =>
-      haveUnreadChanged(db, { from, since, lastFull: walks.lastFull('complete')?.finishedAt ?? null }),
+    haveUnreadChanged: (read: ReadAgain): boolean =>
+      haveUnreadChanged(db, { ...read, lastFull: walks.lastFull('complete')?.finishedAt ?? null }),
 
     counts: (): RunCounts => runs.counts(runId),
     setPlan: (steps: string[]): void => commit(() => runs.setPlan(runId, steps)),

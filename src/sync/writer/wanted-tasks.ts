@@ -160,11 +160,10 @@ function owedTasks(writing: Writing) {
     /** How many owed details are not expected any moment. */
     unexpectedCount: (now: number): number => owed.unexpectedCount(now),
 
-    /** How many live tasks neither the last complete full walk nor this run has met: hidden ones, and candidates. */
+    /** How many live tasks neither the last complete full walk nor any walk since has met: hidden ones, candidates. */
     unlistedCount(): number {
-      let count = 0
-      for (const { seq } of owed.due('candidate', Number.MAX_SAFE_INTEGER)) if (!seen.has(seq)) count += 1
-      return count
+      const candidates = Array.from(owed.due('candidate', Number.MAX_SAFE_INTEGER), ({ seq }) => seq)
+      return [...candidates, ...tasks.neverListed()].filter((seq) => !seen.has(seq)).length
     },
 
     /** Drops the candidates that this run has met. */

@@ -1,5 +1,5 @@
-// A list oldest first with positions that cannot be read, one of them near its end: a later run reads its end alone, unless what cannot
-// be read could hide that something came in elsewhere.
+// A list with positions that cannot be read, one of them near its newest end: a later run reads that end alone, unless what cannot be
+// read, or could not, may hide that something came in elsewhere.
 import { expect, test } from 'vitest'
 import type { Account } from '../../src/simulator/account.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
@@ -11,11 +11,15 @@ const TASKS = 300
 const MIDDLE = Date.parse('2026-06-01')
 
 /** What each run shows after the first one and the `change`. */
-async function syncsAfter(poison: string[], change: (account: Account) => void, runs = 1) {
+async function syncsAfter(
+  poison: string[],
+  change: (account: Account) => void,
+  { runs = 1, inserts = 0, order = 'created_asc' as 'created_asc' | 'created_desc' } = {},
+) {
   using scratch = makeScratch()
   await using simulator = await startSimulator({
     tasks: TASKS,
-    order: 'created_asc',
+    order,
     newest: Date.parse('2026-07-01'),
     poison,
     compression: 'none',
@@ -28,6 +32,7 @@ async function syncsAfter(poison: string[], change: (account: Account) => void, 
   change(simulator.account)
   const done: { verdict: string | null; inserted: number; full: boolean }[] = []
   for (let run = 0; run < runs; run += 1) {
+    simulator.account.insert(inserts, { openShare: 0 })
     const { plan, inserted, verdict } = (await sync()).summary
     done.push({ verdict, inserted, full: plan.includes('full') })
   }
@@ -49,11 +54,34 @@ test.each([
   expect(done).toEqual({ verdict: 'complete', inserted, full: true })
 })
 
+test('newest first, tasks that can be read at last do not hide others that came in elsewhere', async () => {
+  const heal = (account: Account) => {
+    account.options.poison.length = 0
+    account.insert(3, { where: MIDDLE, openShare: 0 })
+  }
+  const done = await syncsAfter(['40', '41', '42'], heal, { runs: 2, order: 'created_desc' })
+  expect(done).toEqual([
+    { verdict: 'complete', inserted: 6, full: true },
+    { verdict: 'complete', inserted: 0, full: false },
+  ])
+})
+
+test('newest first, a task that cannot be read needs one full walk at most as others come in before it', async () => {
+  const options = { tasks: TASKS, order: 'created_desc' as const, newest: Date.parse('2026-07-01') }
+  await using other = await startSimulator(options)
+  const bad = other.account.ids()[80] as string
+  const done = await syncsAfter([bad], () => {}, { runs: 6, order: 'created_desc', inserts: 8 })
+  expect(done.map(({ verdict, inserted }) => ({ verdict, inserted }))).toEqual(
+    done.map(() => ({ verdict: 'complete', inserted: 8 })),
+  )
+  expect(done.filter(({ full }) => full).length).toBeLessThanOrEqual(1)
+})
+
 test('a task that cannot be read, and stands further up by now, needs one full walk', async () => {
   const options = { tasks: TASKS, order: 'created_asc' as const, newest: Date.parse('2026-07-01') }
   await using other = await startSimulator(options)
   const bad = other.account.ids()[260] as string
-  const done = await syncsAfter([bad], (account) => account.remove(20, { where: 'middle' }), 4)
+  const done = await syncsAfter([bad], (account) => account.remove(20, { where: 'middle' }), { runs: 4 })
   expect(done.map(({ verdict }) => verdict)).toEqual(done.map(() => 'complete'))
   expect(done.filter(({ full }) => full)).toHaveLength(1)
 })
