@@ -14,8 +14,10 @@ type Step = { by: 'list' | 'detail'; shows: object; after?: object } | { by: 'sq
 const listed = (shows: object): Step => ({ by: 'list', shows })
 const lookedUp = (shows: object, after?: object): Step => ({ by: 'detail', shows, ...(after && { after }) })
 
+type Rules = Parameters<typeof openRun>[2]
+
 /** Carries out each step in a run of its own, an hour after the one before; returns what the mirror holds then. */
-function after(steps: Step[], asksDetails = true) {
+function after(steps: Step[], rules: Rules = { asksDetails: true }) {
   using scratch = makeScratch()
   const path = scratch.path('mirror.sqlite')
   let now = 20_000 * 24 * HOUR
@@ -25,7 +27,7 @@ function after(steps: Step[], asksDetails = true) {
       changeMirror(path, step.text)
       continue
     }
-    const session = openRun(path, now, { asksDetails })
+    const session = openRun(path, now, rules)
     const itemOf = (shows: object) => ({ id: 'a', createdAt: 1, ...shows })
     const raw = (body: object) => Buffer.from(JSON.stringify({ statusCode: 200, body }))
     const shown = step.by === 'list' ? step.shows : step.after
@@ -40,10 +42,14 @@ function after(steps: Step[], asksDetails = true) {
     session.close()
   }
   const db = new Database(path, { readonly: true })
-  const row = db.prepare('SELECT system_status AS status, accuracy, deleted_at IS NULL AS live FROM tasks').get()
+  const row = db
+    .prepare(
+      `SELECT system_status AS status, accuracy, completed_at AS completedAt, deleted_at IS NULL AS live FROM tasks`,
+    )
+    .get()
   const owed = db.prepare("SELECT count(*) FROM open_checks WHERE reason = 'detail'").pluck().get()
   db.close()
-  return { ...(row as { status: string; accuracy: string; live: number }), owed }
+  return { ...(row as { status: string; accuracy: string; completedAt: number | null; live: number }), owed }
 }
 
 /** A complete walk has not met the task. */
@@ -199,8 +205,24 @@ test.each<[string, Step[], object]>([
   expect(after(steps)).toMatchObject(expected)
 })
 
+const deleted: Step = { by: 'sql', text: 'UPDATE tasks SET deleted_at = 1' }
+const NEXT = { createdAt: 5_000, systemStatus: 'NEW', accuracy: 'MINUTE', data }
+
+test.each<[string, Step[], Rules]>([
+  ['was deleted, by the list', [listed(DAY), deleted, listed(NEXT)], { asksDetails: true }],
+  ['was deleted, by the list without details', [listed(DAY), deleted, listed(NEXT)], { asksDetails: false }],
+  ['is of the account before, by the list', [listed(DAY), listed(NEXT)], { asksDetails: false, acceptOthers: true }],
+  ['is of the account before, by a look-up', [listed(DAY), lookedUp(NEXT)], { asksDetails: true, acceptOthers: true }],
+])('another task is shown under the id of one that %s: nothing of the first one stays', (_, steps, rules) => {
+  const row = { status: 'NEW', accuracy: 'MINUTE', completedAt: null, live: 1, owed: 0 }
+  expect(after(steps, rules)).toEqual(row)
+})
+
 test('where no details are asked for, the list that is read later counts', () => {
-  expect(after([listed(DAY), lookedUp(MONTH), listed(DAY)], false)).toMatchObject({ accuracy: 'DAY', owed: 0 })
+  expect(after([listed(DAY), lookedUp(MONTH), listed(DAY)], { asksDetails: false })).toMatchObject({
+    accuracy: 'DAY',
+    owed: 0,
+  })
 })
 
 test('of two look-ups in one run, the one that was asked for earlier does not replace the other, whichever is taken in last', () => {

@@ -8,6 +8,7 @@ import { sameContent, shapeTask } from '../../mirror/shape.ts'
 import { NO_RESULT } from '../../mirror/tables/owed.ts'
 import { awaitsList, type KnownTask, type RowTimes } from '../../mirror/tables/tasks.ts'
 import type { Task } from '../../task.ts'
+import { isOther } from '../identity.ts'
 import { type Intake, isFinal, type ListedOutcome, storedTask } from './intake.ts'
 
 interface DetailTakenAs {
@@ -62,7 +63,9 @@ export function takeDetail(
   // Asked for because the list contradicted an earlier look-up: agreeing with that look-up is no sign of its age.
   const isContested = isListedOtherwise && awaitsList(held)
   const shown = { listed, before: isListedOtherwise && !isContested ? stored : null }
-  let recency = restored ? 'newer' : recencyOf(task, shown, rules.forms, isDone)
+  // An id that was given up may be given to another task, and another account may have the same ids.
+  const isOtherTask = isOther(storedRow, shapeTask(task))
+  let recency = restored || isOtherTask ? 'newer' : recencyOf(task, shown, rules.forms, isDone)
   const isDated = recency !== 'unclear'
   // A complete walk did not meet it: only its detail tells of it, and what the list showed before that dates nothing.
   const isUnlisted = !isListed && tables.owed.find(task.id, 'candidate') !== undefined
@@ -91,7 +94,7 @@ export function takeDetail(
     const owedFor = recency === 'older' ? LAGS : DISAGREES
     return { seq, outcome: 'unchanged', isOpen: !isDone(stored), isTaken: false, owedFor }
   }
-  const whole = withOnlyListed(task, listed, rules.forms)
+  const whole = isOtherTask ? task : withOnlyListed(task, listed, rules.forms)
   const row = shapeTask(whole)
   const hash = contentHash(row)
   const same = hash.equals(held.contentHash) || sameContent(row, storedRow)

@@ -5,6 +5,7 @@ import { contentHash, rowOf } from '../../mirror/row-bytes.ts'
 import { shapeTask } from '../../mirror/shape.ts'
 import { awaitsList, type KnownTask, type RowTimes } from '../../mirror/tables/tasks.ts'
 import type { Task } from '../../task.ts'
+import { isOther } from '../identity.ts'
 import { type Intake, type IntakeRules, isFinal, type ListedOutcome, layOver, noteOwed, storedTask } from './intake.ts'
 
 /** A task as the list gave it, ready for the mirror. */
@@ -43,6 +44,13 @@ export function takeListed(
   if (!restored && known.isListedSo) return { seq, outcome: 'unchanged', showsLess: false }
   const row = rowOf(listed.bytes)
   const shown = storedTask(row)
+  // The id was given to another task, or this is another account: nothing of what is stored is part of this task.
+  if (isOther(tables.tasks.identity(seq), row)) {
+    tables.tasks.replace(seq, row, { contentHash: listHash, listHash }, times)
+    noteOwed(intake, shown, now)
+    if (hasToAgree(intake, id)) oweDetail(intake, seq, shown, now)
+    return { seq, outcome: restored ? 'restored' : 'updated', showsLess: false }
+  }
   const stored = storedTask(tables.tasks.read(seq))
   const differences = compareForms(shown, stored)
   const isAllShown = !differences.some((each) => isLess(each.kind) || isSummarized(each, rules.forms))
