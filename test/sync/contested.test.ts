@@ -205,6 +205,24 @@ test.each<[string, Step[], object]>([
   expect(after(steps)).toMatchObject(expected)
 })
 
+const CUT = { path: ['data', 'body'], how: 'cut', from: 10 }
+const listCuts: Step = {
+  by: 'sql',
+  text: `INSERT INTO service_facts (key, value, observed_at) VALUES ('summary_fields', '${JSON.stringify([CUT])}', 0)`,
+}
+const bodyOf = (length: number, accuracy = 'DAY') => ({ ...DAY, accuracy, data: { ...data, body: 'x'.repeat(length) } })
+
+/** `owed`: how many look-ups then. */
+test.each<[string, Step[], number]>([
+  ['the body as before', [listed(bodyOf(20)), listCuts, lookedUp(bodyOf(99)), listed(bodyOf(20))], 0],
+  ['less of the body', [listed(bodyOf(20)), listCuts, lookedUp(bodyOf(99)), listed(bodyOf(15))], 0],
+  ['less of it than it leaves', [listed(bodyOf(20)), listCuts, lookedUp(bodyOf(99)), listed(bodyOf(5))], 1],
+  ['less of another field', [listed(bodyOf(20)), listCuts, lookedUp(bodyOf(99)), listed(bodyOf(20, 'D'))], 1],
+  ['less of a body that it showed whole', [listed(bodyOf(99)), listCuts, lookedUp(bodyOf(99)), listed(bodyOf(20))], 1],
+])('a list that cuts bodies shows %s', (_, steps, owed) => {
+  expect(after(steps)).toMatchObject({ accuracy: 'DAY', owed })
+})
+
 const deleted: Step = { by: 'sql', text: 'UPDATE tasks SET deleted_at = 1' }
 const NEXT = { createdAt: 5_000, systemStatus: 'NEW', accuracy: 'MINUTE', data }
 

@@ -58,11 +58,14 @@ function lacks(value: JsonValue | undefined, path: FieldPath): boolean {
 }
 
 /** Whether the list is known to show less there, or something else in its place. */
-export function isSummarized({ path, kind }: FormDifference, { summary }: Forms): boolean {
+export function isSummarized({ path, kind, size }: FormDifference, { summary }: Forms): boolean {
   return summary.some((field) => {
     if (field.how === 'replaced' || (field.how === 'marked' && kind === 'extra')) return isBelow(path, field.path)
-    if (!isLess(kind) && kind !== 'shorter') return false
-    return isBelow(path, field.path) || (field.how === 'cut' && kind !== 'absent')
+    if (kind === 'absent') return isBelow(path, field.path)
+    if (kind !== 'cut' && kind !== 'shorter') return false
+    if (field.how !== 'cut') return isBelow(path, field.path)
+    // A shorter text may stand in the place of any field; but what is less than the list is known to leave was changed.
+    return size >= field.from && (kind === 'shorter' || isBelow(path, field.path))
   })
 }
 

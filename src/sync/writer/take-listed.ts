@@ -58,7 +58,7 @@ export function takeListed(
     (each) => isLess(each.kind) && !isSummarized(each, rules.forms) && !isMeaningless(each, rules.forms),
   )
   if (isAllShown ? differences.length === 0 : isNothingNew(differences, rules.forms)) {
-    const outcome = keepStored(intake, known, { listed, shown, stored, showsLess }, times)
+    const outcome = keepStored(intake, known, { listed, shown, stored, isAllShown, showsLess }, times)
     return { seq, outcome, showsLess }
   }
   if (isOvertaken(rules, known, times)) {
@@ -103,11 +103,19 @@ function isContested({ tables, rules }: Intake, { seq, deletedAt }: KnownTask, s
   return awaitsList(tables.tasks.hashes(seq))
 }
 
+interface ListedLess {
+  listed: ListedTask
+  shown: Task
+  stored: Task
+  isAllShown: boolean
+  showsLess: boolean
+}
+
 /** The list shows what is stored, or less: the row stays, but for how the list shows it and what is owed. */
 function keepStored(
   intake: Intake,
   { seq, deletedAt }: KnownTask,
-  { listed, shown, stored, showsLess }: { listed: ListedTask; shown: Task; stored: Task; showsLess: boolean },
+  { listed, shown, stored, isAllShown, showsLess }: ListedLess,
   times: RowTimes,
 ): ListedOutcome {
   const { tables, rules } = intake
@@ -120,8 +128,10 @@ function keepStored(
     noteOwed(intake, stored, now)
   }
   const isOwed =
-    // The list stopped showing a part: is it gone at the service, or only not listed? The detail tells.
+    // The list stopped showing a part: is it gone at the service, or only not listed? The detail tells. Nor does what is
+    // known of a list that is a summary explain it where the list showed the whole task before.
     (showsLess && (before !== null || detailAt !== null)) ||
+    (!isAllShown && before?.equals(stays) === true) ||
     (detailAt === null && owesDetail(rules, listed)) ||
     hasToAgree(intake, listed.id)
   const reshaped = shapeTask(stored)
