@@ -205,11 +205,12 @@ test.each<[string, Step[], object]>([
   expect(after(steps)).toMatchObject(expected)
 })
 
-const CUT = { path: ['data', 'body'], how: 'cut', from: 10 }
-const listCuts: Step = {
+/** What comparisons have shown of the list. */
+const known = (key: 'summary_fields' | 'uneven_fields', fields: object[]): Step => ({
   by: 'sql',
-  text: `INSERT INTO service_facts (key, value, observed_at) VALUES ('summary_fields', '${JSON.stringify([CUT])}', 0)`,
-}
+  text: `INSERT INTO service_facts (key, value, observed_at) VALUES ('${key}', '${JSON.stringify(fields)}', 0)`,
+})
+const listCuts = known('summary_fields', [{ path: ['data', 'body'], how: 'cut', from: 10 }])
 const bodyOf = (length: number, accuracy = 'DAY') => ({ ...DAY, accuracy, data: { ...data, body: 'x'.repeat(length) } })
 
 /** `owed`: how many look-ups then. */
@@ -221,6 +222,20 @@ test.each<[string, Step[], number]>([
   ['less of a body that it showed whole', [listed(bodyOf(99)), listCuts, lookedUp(bodyOf(99)), listed(bodyOf(20))], 1],
 ])('a list that cuts bodies shows %s', (_, steps, owed) => {
   expect(after(steps)).toMatchObject({ accuracy: 'DAY', owed })
+})
+
+test.each([
+  ['comes in once the task has ended', 'DAY'],
+  ['changes', 'WEEK'],
+])('what only the list has is kept where it %s, though the list leaves out the result', (_, accuracy) => {
+  const { result: _result, ...summary } = DAY
+  const steps = [
+    known('summary_fields', [{ path: ['result'], how: 'absent' }]),
+    known('uneven_fields', [{ path: ['accuracy'], how: 'only-listed' }]),
+    lookedUp({ systemStatus: 'DONE', completedAt: 1, data, result }),
+    listed(summary),
+  ]
+  expect(after([listed(OPEN), ...steps, listed({ ...summary, accuracy })])).toMatchObject({ accuracy, owed: 0 })
 })
 
 const deleted: Step = { by: 'sql', text: 'UPDATE tasks SET deleted_at = 1' }

@@ -1,6 +1,6 @@
 // What a listed item does to a row: the rules of design.md 6.6 on one task.
 import { compareForms, type FormDifference, isLess } from '../../mirror/forms/differences.ts'
-import { canHaveMore, type Forms, isMeaningless, isSummarized } from '../../mirror/forms/forms.ts'
+import { canHaveMore, type Forms, isMeaningless, isSummarized, withOnlyListed } from '../../mirror/forms/forms.ts'
 import { contentHash, rowOf } from '../../mirror/row-bytes.ts'
 import { shapeTask } from '../../mirror/shape.ts'
 import { awaitsList, type KnownTask, type RowTimes } from '../../mirror/tables/tasks.ts'
@@ -134,9 +134,9 @@ function keepStored(
     (!isAllShown && before?.equals(stays) === true) ||
     (detailAt === null && owesDetail(rules, listed)) ||
     hasToAgree(intake, listed.id)
-  const reshaped = shapeTask(stored)
+  const reshaped = shapeTask(withOnlyListed(stored, shown, rules.forms))
   const reshapedHash = contentHash(reshaped)
-  // An earlier version of this program had no column for a member that has one now.
+  // What only the list has came in or has changed; or an earlier version had no column for a member that has one now.
   const isReshaped = !reshapedHash.equals(stays)
   if (isReshaped) {
     tables.tasks.replace(seq, reshaped, { contentHash: reshapedHash, listHash: listed.hash }, times)
