@@ -146,6 +146,11 @@ test.each<[string, Step[], object]>([
     { accuracy: 'WEEK', owed: 0 },
   ],
   [
+    'that nothing dates, and goes on doing so; an hour and three attempts later it counts',
+    [listed(MONTH), detailOwed, ...Array.from({ length: 4 }, () => lookedUp(UNDATED)), listed(MONTH)],
+    { accuracy: 'YEAR', owed: 0 },
+  ],
+  [
     'that nothing dates, and the list a third one; a look-up that shows the first one settles nothing',
     [listed(MONTH), detailOwed, lookedUp(UNDATED), listed(THIRD), lookedUp(MONTH)],
     { owed: 1 },
