@@ -229,6 +229,14 @@ test.each<[string, Step[], number]>([
   expect(after(steps)).toMatchObject({ accuracy: 'DAY', owed })
 })
 
+test('where a list that leaves out what is long shows the beginning of it, a look-up is owed', () => {
+  const { data: _data, ...without } = bodyOf(99)
+  const listLeavesOut = known('summary_fields', [{ path: ['data', 'body'], how: 'absent' }])
+  const steps = [listed({ ...without, data }), listLeavesOut, lookedUp(bodyOf(99))]
+  expect(after(steps)).toMatchObject({ owed: 0 })
+  expect(after([...steps, listed(bodyOf(5))])).toMatchObject({ owed: 1 })
+})
+
 test.each([
   ['comes in once the task has ended', 'DAY'],
   ['changes', 'WEEK'],

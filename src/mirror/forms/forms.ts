@@ -62,8 +62,7 @@ export function isSummarized({ path, kind, size }: FormDifference, { summary }: 
   return summary.some((field) => {
     if (field.how === 'replaced' || (field.how === 'marked' && kind === 'extra')) return isBelow(path, field.path)
     if (kind === 'absent') return isBelow(path, field.path)
-    if (kind !== 'cut' && kind !== 'shorter') return false
-    if (field.how !== 'cut') return isBelow(path, field.path)
+    if (field.how !== 'cut' || (kind !== 'cut' && kind !== 'shorter')) return false
     // A shorter text may stand in the place of any field; but what is less than the list is known to leave was changed.
     return size >= field.from && (kind === 'shorter' || isBelow(path, field.path))
   })
