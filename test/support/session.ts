@@ -2,11 +2,13 @@ import { openSession } from '../../src/sync/writer/session.ts'
 
 interface RunOptions {
   asksDetails: boolean
+  /** `--rebind`. */
+  acceptOthers?: boolean
   dryRun?: boolean
 }
 
 /** The writer of one run of `sync` that begins at `now`, epoch ms, on a mirror at `path`; `DONE` is final. The caller closes it. */
-export function openRun(path: string, now: number, { asksDetails, dryRun = false }: RunOptions) {
+export function openRun(path: string, now: number, { asksDetails, acceptOthers = false, dryRun = false }: RunOptions) {
   return openSession({
     path,
     command: 'sync',
@@ -19,7 +21,7 @@ export function openRun(path: string, now: number, { asksDetails, dryRun = false
     settleMs: 60_000,
     openEveryMs: 86_400_000,
     asksDetails,
-    acceptOthers: false,
+    acceptOthers,
     dryRun,
     gathering: { pieces: 1, ms: 0 },
   })

@@ -14,8 +14,10 @@ type Step = { by: 'list' | 'detail'; shows: object; after?: object } | { by: 'sq
 const listed = (shows: object): Step => ({ by: 'list', shows })
 const lookedUp = (shows: object, after?: object): Step => ({ by: 'detail', shows, ...(after && { after }) })
 
+type Rules = Parameters<typeof openRun>[2]
+
 /** Carries out each step in a run of its own, an hour after the one before; returns what the mirror holds then. */
-function after(steps: Step[], asksDetails = true) {
+function after(steps: Step[], rules: Rules = { asksDetails: true }) {
   using scratch = makeScratch()
   const path = scratch.path('mirror.sqlite')
   let now = 20_000 * 24 * HOUR
@@ -25,7 +27,7 @@ function after(steps: Step[], asksDetails = true) {
       changeMirror(path, step.text)
       continue
     }
-    const session = openRun(path, now, { asksDetails })
+    const session = openRun(path, now, rules)
     const itemOf = (shows: object) => ({ id: 'a', createdAt: 1, ...shows })
     const raw = (body: object) => Buffer.from(JSON.stringify({ statusCode: 200, body }))
     const shown = step.by === 'list' ? step.shows : step.after
@@ -40,10 +42,14 @@ function after(steps: Step[], asksDetails = true) {
     session.close()
   }
   const db = new Database(path, { readonly: true })
-  const row = db.prepare('SELECT system_status AS status, accuracy, deleted_at IS NULL AS live FROM tasks').get()
+  const row = db
+    .prepare(
+      `SELECT system_status AS status, accuracy, completed_at AS completedAt, deleted_at IS NULL AS live FROM tasks`,
+    )
+    .get()
   const owed = db.prepare("SELECT count(*) FROM open_checks WHERE reason = 'detail'").pluck().get()
   db.close()
-  return { ...(row as { status: string; accuracy: string; live: number }), owed }
+  return { ...(row as { status: string; accuracy: string; completedAt: number | null; live: number }), owed }
 }
 
 /** A complete walk has not met the task. */
@@ -140,6 +146,11 @@ test.each<[string, Step[], object]>([
     { accuracy: 'WEEK', owed: 0 },
   ],
   [
+    'that nothing dates, and goes on doing so; an hour and three attempts later it counts',
+    [listed(MONTH), detailOwed, ...Array.from({ length: 4 }, () => lookedUp(UNDATED)), listed(MONTH)],
+    { accuracy: 'YEAR', owed: 0 },
+  ],
+  [
     'that nothing dates, and the list a third one; a look-up that shows the first one settles nothing',
     [listed(MONTH), detailOwed, lookedUp(UNDATED), listed(THIRD), lookedUp(MONTH)],
     { owed: 1 },
@@ -199,8 +210,65 @@ test.each<[string, Step[], object]>([
   expect(after(steps)).toMatchObject(expected)
 })
 
+/** What comparisons have shown of the list. */
+const known = (key: 'summary_fields' | 'uneven_fields', fields: object[]): Step => ({
+  by: 'sql',
+  text: `INSERT INTO service_facts (key, value, observed_at) VALUES ('${key}', '${JSON.stringify(fields)}', 0)`,
+})
+const listCuts = known('summary_fields', [{ path: ['data', 'body'], how: 'cut', from: 10 }])
+const bodyOf = (length: number, accuracy = 'DAY') => ({ ...DAY, accuracy, data: { ...data, body: 'x'.repeat(length) } })
+
+/** `owed`: how many look-ups then. */
+test.each<[string, Step[], number]>([
+  ['the body as before', [listed(bodyOf(20)), listCuts, lookedUp(bodyOf(99)), listed(bodyOf(20))], 0],
+  ['less of the body', [listed(bodyOf(20)), listCuts, lookedUp(bodyOf(99)), listed(bodyOf(15))], 0],
+  ['less of it than it leaves', [listed(bodyOf(20)), listCuts, lookedUp(bodyOf(99)), listed(bodyOf(5))], 1],
+  ['less of another field', [listed(bodyOf(20)), listCuts, lookedUp(bodyOf(99)), listed(bodyOf(20, 'D'))], 1],
+  ['less of a body that it showed whole', [listed(bodyOf(99)), listCuts, lookedUp(bodyOf(99)), listed(bodyOf(20))], 1],
+])('a list that cuts bodies shows %s', (_, steps, owed) => {
+  expect(after(steps)).toMatchObject({ accuracy: 'DAY', owed })
+})
+
+test('where a list that leaves out what is long shows the beginning of it, a look-up is owed', () => {
+  const { data: _data, ...without } = bodyOf(99)
+  const listLeavesOut = known('summary_fields', [{ path: ['data', 'body'], how: 'absent' }])
+  const steps = [listed({ ...without, data }), listLeavesOut, lookedUp(bodyOf(99))]
+  expect(after(steps)).toMatchObject({ owed: 0 })
+  expect(after([...steps, listed(bodyOf(5))])).toMatchObject({ owed: 1 })
+})
+
+test.each([
+  ['comes in once the task has ended', 'DAY'],
+  ['changes', 'WEEK'],
+])('what only the list has is kept where it %s, though the list leaves out the result', (_, accuracy) => {
+  const { result: _result, ...summary } = DAY
+  const steps = [
+    known('summary_fields', [{ path: ['result'], how: 'absent' }]),
+    known('uneven_fields', [{ path: ['accuracy'], how: 'only-listed' }]),
+    lookedUp({ systemStatus: 'DONE', completedAt: 1, data, result }),
+    listed(summary),
+  ]
+  expect(after([listed(OPEN), ...steps, listed({ ...summary, accuracy })])).toMatchObject({ accuracy, owed: 0 })
+})
+
+const deleted: Step = { by: 'sql', text: 'UPDATE tasks SET deleted_at = 1' }
+const NEXT = { createdAt: 5_000, systemStatus: 'NEW', accuracy: 'MINUTE', data }
+
+test.each<[string, Step[], Rules]>([
+  ['was deleted, by the list', [listed(DAY), deleted, listed(NEXT)], { asksDetails: true }],
+  ['was deleted, by the list without details', [listed(DAY), deleted, listed(NEXT)], { asksDetails: false }],
+  ['is of the account before, by the list', [listed(DAY), listed(NEXT)], { asksDetails: false, acceptOthers: true }],
+  ['is of the account before, by a look-up', [listed(DAY), lookedUp(NEXT)], { asksDetails: true, acceptOthers: true }],
+])('another task is shown under the id of one that %s: nothing of the first one stays', (_, steps, rules) => {
+  const row = { status: 'NEW', accuracy: 'MINUTE', completedAt: null, live: 1, owed: 0 }
+  expect(after(steps, rules)).toEqual(row)
+})
+
 test('where no details are asked for, the list that is read later counts', () => {
-  expect(after([listed(DAY), lookedUp(MONTH), listed(DAY)], false)).toMatchObject({ accuracy: 'DAY', owed: 0 })
+  expect(after([listed(DAY), lookedUp(MONTH), listed(DAY)], { asksDetails: false })).toMatchObject({
+    accuracy: 'DAY',
+    owed: 0,
+  })
 })
 
 test('of two look-ups in one run, the one that was asked for earlier does not replace the other, whichever is taken in last', () => {

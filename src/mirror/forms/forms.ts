@@ -58,11 +58,13 @@ function lacks(value: JsonValue | undefined, path: FieldPath): boolean {
 }
 
 /** Whether the list is known to show less there, or something else in its place. */
-export function isSummarized({ path, kind }: FormDifference, { summary }: Forms): boolean {
+export function isSummarized({ path, kind, size }: FormDifference, { summary }: Forms): boolean {
   return summary.some((field) => {
     if (field.how === 'replaced' || (field.how === 'marked' && kind === 'extra')) return isBelow(path, field.path)
-    if (!isLess(kind) && kind !== 'shorter') return false
-    return isBelow(path, field.path) || (field.how === 'cut' && kind !== 'absent')
+    if (kind === 'absent') return isBelow(path, field.path)
+    if (field.how !== 'cut' || (kind !== 'cut' && kind !== 'shorter')) return false
+    // A shorter text may stand in the place of any field; but what is less than the list is known to leave was changed.
+    return size >= field.from && (kind === 'shorter' || isBelow(path, field.path))
   })
 }
 
@@ -121,9 +123,9 @@ function meantBy(differences: FormDifference[], forms: Forms): FormDifference[] 
 }
 
 /**
- * The detail with those listed members that the detail of any task lacks, or has only the beginning of. Not with a
- * member that says that something is missing: in the detail nothing is. Nor with one that stands within a recorded body
- * or headers in the place of others, such as a link to them.
+ * The detail, or what is stored of it, with those listed members that the detail of any task lacks, or has only the
+ * beginning of. Not with a member that says that something is missing: in the detail nothing is. Nor with one that
+ * stands within a recorded body or headers in the place of others, such as a link to them.
  */
 export function withOnlyListed(detail: Task, listed: Task, { summary, uneven }: Forms): Task {
   if (uneven.length === 0) return detail
@@ -138,17 +140,18 @@ export function withOnlyListed(detail: Task, listed: Task, { summary, uneven }: 
   return uneven
     .filter((field) => field.how === 'only-listed' || field.how === 'only-begun')
     .filter((field) => !isMark(field) && !isInstead(field))
-    .reduce<Task>((task, { path }) => filledIn(task, listed, path) as Task, detail)
+    .reduce<Task>((task, { path, how }) => filledIn(task, listed, path, how === 'only-begun') as Task, detail)
 }
 
 /** Names in the path of a recorded value, such as `result.body`. */
 const RECORDED = 2
 
-function filledIn(value: JsonValue, from: JsonValue, [name, ...below]: FieldPath): JsonValue {
+function filledIn(value: JsonValue, from: JsonValue, [name, ...below]: FieldPath, isBegun: boolean): JsonValue {
+  if (name === undefined && !isBegun) return from
   if (name === undefined)
     return typeof value === 'string' && typeof from === 'string' && isBeginning(value, from) ? from : value
   if (!isObject(value) || !isObject(from) || !Object.hasOwn(from, name)) return value
   // A computed name defines a key of its own, `__proto__` too.
   if (!Object.hasOwn(value, name)) return below.length === 0 ? { ...value, [name]: from[name]! } : value
-  return { ...value, [name]: filledIn(value[name]!, from[name]!, below) }
+  return { ...value, [name]: filledIn(value[name]!, from[name]!, below, isBegun) }
 }

@@ -6,8 +6,9 @@ import { recencyOf, withOnlyListed } from '../../mirror/forms/forms.ts'
 import { contentHash } from '../../mirror/row-bytes.ts'
 import { sameContent, shapeTask } from '../../mirror/shape.ts'
 import { NO_RESULT } from '../../mirror/tables/owed.ts'
-import { awaitsList, type KnownTask, type RowTimes } from '../../mirror/tables/tasks.ts'
+import type { KnownTask, RowTimes } from '../../mirror/tables/tasks.ts'
 import type { Task } from '../../task.ts'
+import { isOther } from '../identity.ts'
 import { type Intake, isFinal, type ListedOutcome, storedTask } from './intake.ts'
 
 interface DetailTakenAs {
@@ -59,10 +60,11 @@ export function takeDetail(
   const isListedOtherwise = debt?.listed !== undefined && debt.listed !== null
   const listed = isListedOtherwise ? storedJson<Task>(debt.listed as string, parseExact) : stored
   const held = tables.tasks.hashes(seq)
-  // Asked for because the list contradicted an earlier look-up: agreeing with that look-up is no sign of its age.
-  const isContested = isListedOtherwise && awaitsList(held)
-  const shown = { listed, before: isListedOtherwise && !isContested ? stored : null }
-  let recency = restored ? 'newer' : recencyOf(task, shown, rules.forms, isDone)
+  // Where the row is from an earlier look-up, agreeing with that one is no sign of age.
+  const shown = { listed, before: isListedOtherwise && held.detailAt === null ? stored : null }
+  // An id that was given up may be given to another task, and another account may have the same ids.
+  const isOtherTask = isOther(storedRow, shapeTask(task))
+  let recency = restored || isOtherTask ? 'newer' : recencyOf(task, shown, rules.forms, isDone)
   const isDated = recency !== 'unclear'
   // A complete walk did not meet it: only its detail tells of it, and what the list showed before that dates nothing.
   const isUnlisted = !isListed && tables.owed.find(task.id, 'candidate') !== undefined
@@ -91,7 +93,7 @@ export function takeDetail(
     const owedFor = recency === 'older' ? LAGS : DISAGREES
     return { seq, outcome: 'unchanged', isOpen: !isDone(stored), isTaken: false, owedFor }
   }
-  const whole = withOnlyListed(task, listed, rules.forms)
+  const whole = isOtherTask ? task : withOnlyListed(task, listed, rules.forms)
   const row = shapeTask(whole)
   const hash = contentHash(row)
   const same = hash.equals(held.contentHash) || sameContent(row, storedRow)
@@ -106,6 +108,7 @@ export function takeDetail(
     return { seq, outcome, isOpen: !isDone(whole), isTaken: true, owedFor: settle(intake, seq, whole, reading) }
   // A state that the task had, with more in it than the list shows; which of the two is later has still to be seen. Where
   // the row held more than the list shows, no list has shown the other one: the next detail has to agree with this one.
+  tables.tasks.setDetailAt(seq, reading.readAt)
   const isOfList = isListedOtherwise || held.listHash?.equals(held.contentHash) === true
   tables.owed.oweDetail(task.id, now, isOfList ? JSON.stringify(listed) : null)
   tables.owed.settle(task.id, 'candidate')

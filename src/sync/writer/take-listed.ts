@@ -1,10 +1,11 @@
 // What a listed item does to a row: the rules of design.md 6.6 on one task.
 import { compareForms, type FormDifference, isLess } from '../../mirror/forms/differences.ts'
-import { canHaveMore, type Forms, isMeaningless, isSummarized } from '../../mirror/forms/forms.ts'
+import { canHaveMore, type Forms, isMeaningless, isSummarized, withOnlyListed } from '../../mirror/forms/forms.ts'
 import { contentHash, rowOf } from '../../mirror/row-bytes.ts'
 import { shapeTask } from '../../mirror/shape.ts'
 import { awaitsList, type KnownTask, type RowTimes } from '../../mirror/tables/tasks.ts'
 import type { Task } from '../../task.ts'
+import { isOther } from '../identity.ts'
 import { type Intake, type IntakeRules, isFinal, type ListedOutcome, layOver, noteOwed, storedTask } from './intake.ts'
 
 /** A task as the list gave it, ready for the mirror. */
@@ -43,6 +44,13 @@ export function takeListed(
   if (!restored && known.isListedSo) return { seq, outcome: 'unchanged', showsLess: false }
   const row = rowOf(listed.bytes)
   const shown = storedTask(row)
+  // The id was given to another task, or this is another account: nothing of what is stored is part of this task.
+  if (isOther(tables.tasks.identity(seq), row)) {
+    tables.tasks.replace(seq, row, { contentHash: listHash, listHash }, times)
+    noteOwed(intake, shown, now)
+    if (hasToAgree(intake, id)) oweDetail(intake, seq, shown, now)
+    return { seq, outcome: restored ? 'restored' : 'updated', showsLess: false }
+  }
   const stored = storedTask(tables.tasks.read(seq))
   const differences = compareForms(shown, stored)
   const isAllShown = !differences.some((each) => isLess(each.kind) || isSummarized(each, rules.forms))
@@ -50,7 +58,7 @@ export function takeListed(
     (each) => isLess(each.kind) && !isSummarized(each, rules.forms) && !isMeaningless(each, rules.forms),
   )
   if (isAllShown ? differences.length === 0 : isNothingNew(differences, rules.forms)) {
-    const outcome = keepStored(intake, known, { listed, shown, stored, showsLess }, times)
+    const outcome = keepStored(intake, known, { listed, shown, stored, isAllShown, showsLess }, times)
     return { seq, outcome, showsLess }
   }
   if (isOvertaken(rules, known, times)) {
@@ -95,11 +103,19 @@ function isContested({ tables, rules }: Intake, { seq, deletedAt }: KnownTask, s
   return awaitsList(tables.tasks.hashes(seq))
 }
 
+interface ListedLess {
+  listed: ListedTask
+  shown: Task
+  stored: Task
+  isAllShown: boolean
+  showsLess: boolean
+}
+
 /** The list shows what is stored, or less: the row stays, but for how the list shows it and what is owed. */
 function keepStored(
   intake: Intake,
   { seq, deletedAt }: KnownTask,
-  { listed, shown, stored, showsLess }: { listed: ListedTask; shown: Task; stored: Task; showsLess: boolean },
+  { listed, shown, stored, isAllShown, showsLess }: ListedLess,
   times: RowTimes,
 ): ListedOutcome {
   const { tables, rules } = intake
@@ -112,13 +128,15 @@ function keepStored(
     noteOwed(intake, stored, now)
   }
   const isOwed =
-    // The list stopped showing a part: is it gone at the service, or only not listed? The detail tells.
+    // The list stopped showing a part: is it gone at the service, or only not listed? The detail tells. Nor does what is
+    // known of a list that is a summary explain it where the list showed the whole task before.
     (showsLess && (before !== null || detailAt !== null)) ||
+    (!isAllShown && before?.equals(stays) === true) ||
     (detailAt === null && owesDetail(rules, listed)) ||
     hasToAgree(intake, listed.id)
-  const reshaped = shapeTask(stored)
+  const reshaped = shapeTask(withOnlyListed(stored, shown, rules.forms))
   const reshapedHash = contentHash(reshaped)
-  // An earlier version of this program had no column for a member that has one now.
+  // What only the list has came in or has changed; or an earlier version had no column for a member that has one now.
   const isReshaped = !reshapedHash.equals(stays)
   if (isReshaped) {
     tables.tasks.replace(seq, reshaped, { contentHash: reshapedHash, listHash: listed.hash }, times)
