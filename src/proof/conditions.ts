@@ -37,6 +37,7 @@ export type ConditionName = (typeof CONDITIONS)[number]
 /** What a proof still lacks: a statement that does not hold. */
 export type MissingLink =
   | ConditionName
+  | 'ties stand in the order of their ids'
   | 'every window that is taken in was told'
   | 'every run that was counted was marked'
   | 'the run of equal createdAt that is owed has been counted'

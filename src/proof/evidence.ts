@@ -107,6 +107,7 @@ export function prove(lines: Iterable<Line>): Proven {
       judge = new Judge(line.range)
       proven = { range: line.range, isWhole: false, answers: 0, windows: 0, rests: {}, end: [] }
     } else if (line.op === 'complete') {
+      judge.state = { ...judge.state, basis: Object.keys(proven.rests) as Basis[] }
       const missing = judge.missing(line.isWhole)
       if (missing !== null) throw new Unproven(`nothing shows that ${missing}`)
       proven.isWhole = line.isWhole

@@ -68,29 +68,18 @@ export function placed(before: State, fact: Fact, trial: Trial): State {
   if (state.pending.length === 0 || (floor !== null && sight.low <= floor.index)) return state
   const pending: Sight[] = []
   for (const one of state.pending) pending.push(resolved(state, one, { mark: sight, known: pending }, trial))
-  const reach = reachOf(state, fact)
+  const mark = { ...sight, reach: reachOf(state, fact) }
   for (const one of pending) {
-    const isRefused = one.kind === 'refused'
-    // The answer that reaches beyond a refusal may stand behind a tie that was not met.
-    const debt = isOver(one, pending, { ...sight, reach }, trial)
-      ? debtOf(state, [one.but, isRefused ? sight.but : null], trial)
-      : null
+    // The answer may stand behind a tie that was not met: one that reaches beyond a refusal, above all.
+    const debt = isOver(one, pending, mark, trial) ? debtOf(state, [one.but, sight.but], trial) : null
     if (debt === null) continue
-    const basis = union([...one.rests, ...(isRefused ? ['even-cuts' as const] : [])], ['nothing-hidden-behind'])
-    // What a refusal hid may have gone since: that the list ends, and its last run, is seen by the answer beyond it.
-    const isLast = fact.last === debt.but?.moment
-    const end = isRefused ? (isLast ? sight.to : null) : behindRun(state, one)
-    const { received } = isRefused ? fact : one
-    const debts = owing(state, debt.but, end, { received, rests: basis })
+    const even: Basis[] = one.kind === 'refused' ? ['even-cuts'] : []
+    const basis = union([...one.rests, ...even], ['nothing-hidden-behind'])
+    // A run that is owed from now on ends there, or further up.
+    const debts = owing(state, debt.but, one.from, { received: fact.received, rests: basis })
     return ended({ ...state, ...debts }, union(basis, debt.rests))
   }
   return { ...state, pending }
-}
-
-/** The index behind the floor's run, where what was read directly behind the floor shows that; else null. */
-export function behindRun({ floor }: State, { kind, from, first }: Sight): number | null {
-  const isDirect = from === (floor?.index ?? -1) + 1
-  return isDirect && (kind !== 'items' || first !== floor?.moment) ? from : null
 }
 
 /** The floor's last item, seen elsewhere, stands there by now: what was read behind its former place is forgotten. */

@@ -5,7 +5,7 @@ import type { ConditionName } from './conditions.ts'
 import { counted, hasRoom, owing, owingTied } from './counting.ts'
 import { emptyAfter, emptyBehind } from './empty-indexes.ts'
 import { type Fact, NO_RUN } from './facts.ts'
-import { behindRun, debtOf, placed, sightOf } from './places.ts'
+import { debtOf, placed, sightOf } from './places.ts'
 import {
   type Basis,
   ended,
@@ -122,6 +122,8 @@ export function joined(state: State, fact: Fact, { sight, rests }: { sight: Sigh
   const isApart = isPlaced && pending.some(({ kind, to }) => isUnread(kind) && to === skip)
   // A window that joins by its place may begin within the floor's run.
   const showsRun = trail < count || skip === 0 || (isPlaced && first !== state.floor?.moment)
+  // What stands directly behind the floor's run shows where that ends.
+  const isDirect = skip === (state.floor?.index ?? -1) + 1 && first !== state.floor?.moment
   const floor: Floor = {
     ...{ index, id, moment: last, joinedAt: index, but, aloneAt: null, again: null, apart: isApart ? skip : null },
     ...{ run: showsRun ? skip + count - trail : -1, oldest, newest },
@@ -130,7 +132,7 @@ export function joined(state: State, fact: Fact, { sight, rests }: { sight: Sigh
   return {
     ...state,
     ...(isPlaced
-      ? owing(state, but, behindRun(state, sight), { received, id: fact.firstId, moment: first })
+      ? owing(state, but, isDirect ? skip : null, { received, id: fact.firstId, moment: first })
       : owingTied(state, but, fact)),
     floor,
     pending: pending.filter((one) => one.from > index && one.sent >= received && !beginsTied(one, last)),

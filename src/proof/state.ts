@@ -93,14 +93,10 @@ export interface Edge {
   reach: number
 }
 
-/**
- * An index at which nothing stood, asked for after the floor was read. `place`: the index of the floor's last item in
- * the same list, which may have moved since; null where that was not seen.
- */
+/** An index at which nothing stood, asked for after the floor was read; in the list of the floor's window. */
 export interface EmptyIndex {
   index: number
   received: number
-  place: number | null
 }
 
 /** Plain data of bounded size: kept with the walk, so that another process can go on. */

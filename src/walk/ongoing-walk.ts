@@ -268,6 +268,7 @@ const REASON_OF: Partial<Record<MissingLink, string>> = {
   'join: no other run is owed': 'ties',
   'the run of equal createdAt that is owed has been counted': 'ties',
   'every run that was counted was marked': 'ties',
+  'ties stand in the order of their ids': 'ties',
   'the end of the list was shown': 'end-not-shown',
 }
 

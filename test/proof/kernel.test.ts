@@ -1150,6 +1150,20 @@ test('twenty ties that were met in the order of their ids show that ties stand s
   }
 })
 
+test('what rests on the order of ids is no proof once ties are seen in the other order', () => {
+  const ids = [...'bcdefghijklmnopqrstuv']
+  const reader = new Reader(`A9 ${ids.map((id) => `${id}5`).join(' ')} w5 Z3`)
+  reader.join(0, 22)
+  // Now w stands in front of what has been met.
+  reader.list = ['A9', 'w5', ...ids.map((id) => `${id}5`), 'Z3']
+  reader.join(22, 5)
+  expect(reader.kernel.missing()).toBeNull()
+  reader.look(1, 2)
+  expect(reader.kernel.missing()).toBe('ties stand in the order of their ids')
+  const lines = [...reader.kernel.takeEvidence(), { op: 'complete', isWhole: true } as const]
+  expect(() => prove(lines)).toThrow('ties stand in the order of their ids')
+})
+
 test('an answer with ties alone that reaches beyond a refusal is no end until their run has been counted', () => {
   const reader = new Reader('t5 x5')
   reader.join(0, 1)

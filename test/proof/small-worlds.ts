@@ -765,9 +765,7 @@ function keyOf(world: World, { range, later }: Scope, tries: readonly Evidence[]
     state.givesMore ? 1 : 0,
     `${state.tiesRise}.${state.tiesFall}.${state.tiedMet}`,
     state.doubted === null ? '-' : `${state.doubted.skip}.${state.doubted.asked}.${state.doubted.kind}`,
-    empty === null
-      ? '-'
-      : `${empty.index}.${empty.place}.${(floor?.sent ?? 0) >= empty.received}.${world.sunk[empty.received]}`,
+    empty === null ? '-' : `${empty.index}.${(floor?.sent ?? 0) >= empty.received}.${world.sunk[empty.received]}`,
     `${state.ended?.join('') ?? '-'}.${state.isStray}`,
     state.basis.join(''),
     world.mistakes,
