@@ -95,15 +95,15 @@ export function counted(before: State, fact: Fact, trial: Trial): State {
   // Another item of the same createdAt stands behind: another run of the owed createdAt may have come to end there.
   const isApart = end !== null && behind.id !== earlier.behind.id
   const count = {
-    ...{ ...earlier, ids: earlier.ids + fresh, hasMember: earlier.hasMember || hasMember },
+    ...{ ...earlier, received, ids: earlier.ids + fresh, hasMember: earlier.hasMember || hasMember },
     rests: union(union(earlier.rests, rests), isApart ? ['ties-side-by-side'] : []),
   }
   if (!isLater) return { ...state, count }
-  if (earlier.start === null) return { ...state, count: { ...count, start, received } }
+  if (earlier.start === null) return { ...state, count: { ...count, start } }
   const isEnough =
     holds(trial, 'counted: as many ids as it is long', count.ids >= count.end - from) &&
     holds(trial, 'counted: shows one that was met', count.hasMember)
-  const closed = end !== null && isEnough ? { ...count, received, isClosed: true } : count
+  const closed = end !== null && isEnough ? { ...count, isClosed: true } : count
   // In a list that was seen to move, the run is paid only once its beginning has been seen again.
   if (!closed.isClosed || (state.drifts && (start === null || !count.isClosed))) return { ...state, count: closed }
   const all = paid({ ...state, basis: union(state.basis, ['held', ...closed.rests]) }, false)

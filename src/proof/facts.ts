@@ -77,7 +77,7 @@ export interface RunMember {
 /** The part of `State` that says which run is owed, and between which indexes it is counted. */
 interface Owed {
   owed: RunMember | null
-  count: { start: number | null; end: number } | null
+  count: { start: number | null; end: number; isClosed: boolean } | null
 }
 
 /** The part of `State` that a fact depends on. */
@@ -123,11 +123,14 @@ function isOther({ ids, moments }: ListAnswer, { owed }: Owed): boolean {
   return owed !== null && ids.length > 0 && moments[0] !== owed.moment
 }
 
-/** Ids of the owed run in the answer that stand between the indexes where it is counted. */
+/**
+ * Ids of the owed run in the answer that stand between the indexes where it is counted. None once its end was seen
+ * again: another run of this createdAt may have come there since.
+ */
 export function idsOfRun(answer: ListAnswer, { owed, count }: Owed): readonly string[] {
   const [first, behind] = owed === null ? [-1, -1] : placeOfRun(answer, { owed, count })
   const from = Math.max(first, (count?.start ?? 0) - answer.skip)
-  return first < 0
+  return first < 0 || count?.isClosed === true
     ? []
     : answer.ids.slice(from, Math.max(from, Math.min(behind, (count?.end ?? Infinity) - answer.skip)))
 }

@@ -78,7 +78,7 @@ interface Count {
   isClosed: boolean
   /** The run's member is among the ids. */
   hasMember: boolean
-  /** When the run's end was first seen, and when its end or start was last seen. */
+  /** When the run's end was first seen, and when the last answer came that counts. */
   since: number
   received: number
   ids: number

@@ -1250,3 +1250,33 @@ test('the answer that reaches beyond a refusal shows where the last run ends: a 
   reader.look(1, 3)
   expect(reader.kernel.missing()).toBeNull()
 })
+
+test('an id is not counted that came in after the look at the end that completes the count, though it is seen before that comes', () => {
+  const reader = new Reader('d9 a5 x5 b5 z1')
+  reader.join(0, 2)
+  reader.list = ['d9', 'b5', 'a5', 'x5', 'z1']
+  reader.join(1, 2)
+  reader.list = ['d9', 'b5', 'x5', 'a5', 'z1']
+  reader.look(3, 2)
+  reader.look(0, 2)
+  // Asked for and given now, after four answers; it comes after e has come in.
+  const [late, sent] = [['a5', 'z1'], 4]
+  reader.list = ['d9', 'b5', 'x5', 'e5', 'a5', 'z1']
+  reader.look(3, 1)
+  reader.tell(3, 2, late, sent)
+  expect(reader.kernel.owed).toBe(5)
+})
+
+test('no id of another run is counted after the end was seen again, while the beginning of a run that moved is looked for once more', () => {
+  const reader = new Reader('k9 o9 d8 a5 b5 c5 e4 x3 f5 g5 z1')
+  reader.join(0, 4)
+  reader.join(3, 2)
+  reader.look(4, 3)
+  reader.list.shift()
+  for (const skip of [3, 1, 3]) reader.look(skip, 3)
+  expect(reader.kernel.state.count?.isClosed).toBe(true)
+  reader.list = ['d8', 'x3', 'f5', 'g5', 'z1']
+  reader.marks = false
+  reader.look(1, 3)
+  expect(reader.kernel.takeCounted().toSorted()).toEqual(['a', 'b', 'c'])
+})
