@@ -40,7 +40,7 @@ export type Line =
 export class Unproven extends Error {}
 
 /** Raised with every change of a rule or of what a line says: evidence by other rules proves nothing by these. */
-export const RULES_NUMBER = 36
+export const RULES_NUMBER = 37
 
 /** The evidence was made by the rules of another version. */
 export class OtherRules extends Unproven {}
@@ -152,14 +152,17 @@ export class Judge {
 
   /** The first missing link; null where every task that stayed has been met. `isWhole`: see `Line`, `complete`. */
   missing(isWhole: boolean): MissingLink | null {
-    const { owed, floor, ended, spoiled, basis, tiesRise, tiesFall } = this.state
+    const { owed, floor, ended, spoiled, basis, tiesRise, tiesFall, uneven } = this.state
     if (spoiled !== null) return spoiled
     const isByIds = basis.includes('ids-order-ties') || ended?.includes('ids-order-ties') === true
     if (isByIds && tiesRise && tiesFall) return 'ties stand in the order of their ids'
     if (this.#unmarked !== null) return this.#unmarked
     if (owed !== null) return 'the run of equal createdAt that is owed has been counted'
     if (!isWhole) return floor === null ? 'a window has joined' : null
-    return ended === null ? 'the end of the list was shown' : null
+    if (ended === null) return 'the end of the list was shown'
+    // An end that room alone has shown is none once anything was seen behind it, or a cut.
+    const isByRoom = ended.every((basis) => basis === 'even-cuts')
+    return isByRoom && (this.isAhead || uneven) ? 'room: no cut by size was seen' : null
   }
 
   /** Hears any line but the first and the last. Throws `Unproven` where it cannot follow the lines before it. */

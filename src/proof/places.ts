@@ -70,10 +70,13 @@ export function placed(before: State, fact: Fact, trial: Trial): State {
   for (const one of state.pending) pending.push(resolved(state, one, { mark: sight, known: pending }, trial))
   const mark = { ...sight, reach: reachOf(state, fact) }
   for (const one of pending) {
-    // The answer may stand behind a tie that was not met: one that reaches beyond a refusal, above all.
-    const debt = isOver(one, pending, mark, trial) ? debtOf(state, [one.but, sight.but], trial) : null
+    const isRefused = one.kind === 'refused'
+    // The answer that reaches beyond a refusal may stand behind a tie that was not met.
+    const debt = isOver(one, pending, mark, trial)
+      ? debtOf(state, [one.but, isRefused ? sight.but : null], trial)
+      : null
     if (debt === null) continue
-    const even: Basis[] = one.kind === 'refused' ? ['even-cuts'] : []
+    const even: Basis[] = isRefused ? ['even-cuts'] : []
     const basis = union([...one.rests, ...even], ['nothing-hidden-behind'])
     // A run that is owed from now on ends there, or further up.
     const debts = owing(state, debt.but, one.from, { received: fact.received, rests: basis })

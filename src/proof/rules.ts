@@ -108,7 +108,7 @@ export function taken(state: State, fact: Fact, trial: Trial = NO_TRIAL): State 
   const isKnown = fact.metPrefix === fact.count
   if (isKnown && seamOf(state, fact, trial) !== 'shown' && (isMissing || behindFloor(fact) === 0)) return state
   // Everything that stayed has been met, if that is the end.
-  if (state.ended !== null) return { ...state, isStray: true }
+  if (state.ended !== null) return { ...state, ...cutsSeen(state, behindFloor(fact)), isStray: true }
   return isMissing ? { ...state, spoiled: state.spoiled ?? link } : joined(state, fact, link)
 }
 

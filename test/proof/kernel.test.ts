@@ -1150,6 +1150,28 @@ test('twenty ties that were met in the order of their ids show that ties stand s
   }
 })
 
+test.each<[string, (reader: Reader) => void]>([
+  ['something is seen behind it', (reader) => void reader.look(2, 4)],
+  ['something is taken in behind it', (reader) => void reader.join(2, 5)],
+  [
+    'a cut is seen',
+    (reader) => {
+      reader.list = ['y11', 'z10', 'a9', 'b8', 'c8']
+      reader.look(2, 4)
+      expect(reader.kernel.missing()).toBeNull()
+      reader.look(0, 3, 1)
+    },
+  ],
+])('an end that room alone has shown is none once %s', (_, see) => {
+  const reader = new Reader('y11 z10 a9 b8 c8 d7 e6')
+  reader.join(0, 4)
+  reader.join(3, 4, 2)
+  expect(reader.kernel.missing()).toBe('the run of equal createdAt that is owed has been counted')
+  see(reader)
+  expect(reader.kernel.owed).toBeUndefined()
+  expect(reader.kernel.missing()).toBe('room: no cut by size was seen')
+})
+
 test('an answer with ties alone that reaches beyond a refusal is no end until their run has been counted', () => {
   const reader = new Reader('t5 x5')
   reader.join(0, 1)
