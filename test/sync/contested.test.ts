@@ -146,6 +146,21 @@ test.each<[string, Step[], object]>([
     { accuracy: 'WEEK', owed: 0 },
   ],
   [
+    'that nothing dates, though nothing was owed: what the list shows stays, and another look-up tells',
+    [listed(MONTH), lookedUp(UNDATED)],
+    { accuracy: 'MONTH', owed: 1 },
+  ],
+  [
+    'and the one after it what the list shows, which is no doubt then',
+    [listed(MONTH), lookedUp(UNDATED), lookedUp(MONTH)],
+    { accuracy: 'MONTH', owed: 0 },
+  ],
+  [
+    'of a field that only the service knows, though nothing was owed: it may just differ',
+    [listed({ ...MONTH, views: 1 }), lookedUp({ ...MONTH, views: 2 })],
+    { owed: 0 },
+  ],
+  [
     'that nothing dates, and goes on doing so; an hour and three attempts later it counts',
     [listed(MONTH), detailOwed, ...Array.from({ length: 4 }, () => lookedUp(UNDATED)), listed(MONTH)],
     { accuracy: 'YEAR', owed: 0 },

@@ -10,7 +10,7 @@ import {
   isChange,
   isLess,
 } from './differences.ts'
-import { type Forms, isMeaningless, isSummarized, type SummaryField, type UnevenField } from './forms.ts'
+import { type Forms, isMeaningless, isOfTwoStates, isSummarized, type SummaryField, type UnevenField } from './forms.ts'
 
 /** One task as listed and as its detail showed it, in the order of reading; two of each where it was asked again. */
 export interface SampledForms {
@@ -145,10 +145,7 @@ function isTold(task: SampledForms, forms: Forms): boolean {
   if (task.listed.length === 1) return differences.length === 0
   // An open task may have changed, and its detail lag.
   if (!task.isFinal) return true
-  return !differences.some(
-    (each) =>
-      isChange(each.kind) && isOfInterface(each.path) && !isMeaningless(each, forms) && !isSummarized(each, forms),
-  )
+  return !differences.some((each) => isOfTwoStates(each, forms))
 }
 
 function lastListed({ listed }: SampledForms): Task {

@@ -12,6 +12,7 @@ import {
   fieldValue,
   isBeginning,
   isBelow,
+  isChange,
   isLess,
 } from './differences.ts'
 
@@ -73,6 +74,11 @@ export function isMeaningless({ path, kind }: FormDifference, { uneven }: Forms)
   const isUneven = (field: UnevenField): boolean =>
     isBelow(path, field.path) && (field.how !== 'only-begun' || kind === 'longer')
   return kind === 'extra-null' || uneven.some(isUneven)
+}
+
+/** Whether the difference, in a field of the interface, shows two states of the task; any other field may just be so. */
+export function isOfTwoStates(each: FormDifference, forms: Forms): boolean {
+  return isChange(each.kind) && isOfInterface(each.path) && !isMeaningless(each, forms) && !isSummarized(each, forms)
 }
 
 /** Which state of the task a detail shows, compared with what the list showed before the detail was asked for. */

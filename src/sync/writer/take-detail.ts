@@ -2,7 +2,8 @@
 import { ageOf } from '../../clock.ts'
 import { parseExact } from '../../json.ts'
 import { storedJson } from '../../mirror/explain.ts'
-import { recencyOf, withOnlyListed } from '../../mirror/forms/forms.ts'
+import { compareForms } from '../../mirror/forms/differences.ts'
+import { isOfTwoStates, recencyOf, withOnlyListed } from '../../mirror/forms/forms.ts'
 import { contentHash } from '../../mirror/row-bytes.ts'
 import { sameContent, shapeTask } from '../../mirror/shape.ts'
 import { NO_RESULT } from '../../mirror/tables/owed.ts'
@@ -91,6 +92,7 @@ export function takeDetail(
   if (recency === 'older' || (recency === 'unclear' && debt === undefined)) {
     tables.owed.settle(task.id, 'candidate')
     const owedFor = recency === 'older' ? LAGS : DISAGREES
+    if (recency === 'unclear') oweDoubted(intake, task, listed, now)
     return { seq, outcome: 'unchanged', isOpen: !isDone(stored), isTaken: false, owedFor }
   }
   const whole = isOtherTask ? task : withOnlyListed(task, listed, rules.forms)
@@ -113,6 +115,14 @@ export function takeDetail(
   tables.owed.oweDetail(task.id, now, isOfList ? JSON.stringify(listed) : null)
   tables.owed.settle(task.id, 'candidate')
   return { seq, outcome, isOpen: !isDone(whole), isTaken: true, owedFor: DISAGREES }
+}
+
+/** Where the list shows another state of a task that has ended, though it showed whole ones, a later look-up tells. */
+function oweDoubted({ tables, rules }: Intake, task: Task, listed: Task, now: number): void {
+  // An open task is asked for again in any case.
+  if (!isFinal(listed, rules.finalStatuses)) return
+  if (compareForms(listed, task).some((each) => isOfTwoStates(each, rules.forms)))
+    tables.owed.oweDetail(task.id, now, JSON.stringify(listed))
 }
 
 /** Settles what the detail of the row answers. Returns why it stays owed, or null. */
