@@ -52,6 +52,7 @@ export class ListSource implements WindowSource {
   /** Where the next windows lie if the first one comes as long as it was asked for. */
   #guess: { skip: number; stride: number } | null = null
   #wasStale = false
+  #tookNew = false
   /** Settles once all windows so far that join no chain are taken in. */
   #kept: Promise<void> = Promise.resolve()
   /** Why one of those could not be taken in. */
@@ -86,6 +87,11 @@ export class ListSource implements WindowSource {
     return this.#wasStale
   }
 
+  /** Whether a window that the walk had no use for has brought tasks that the mirror did not hold. */
+  tookNew(): boolean {
+    return this.#tookNew
+  }
+
   async read(skip: number, take: number, { fresh = false, maxRetries }: ReadOptions = {}): Promise<WindowAnswer> {
     const { run, walkId } = this.#options
     this.#late.throw()
@@ -112,8 +118,10 @@ export class ListSource implements WindowSource {
 
   drop(window: ItemsWindow): void {
     // A window that shows nothing new has been taken in a moment ago.
-    if (window.met.includes(0)) this.#keep(takeItems(this.#options.run, window))
-    else void this.#options.run.writer.dropWindow(window.handle).catch(() => undefined)
+    if (window.met.includes(0)) {
+      this.#tookNew ||= window.held.includes(0)
+      this.#keep(takeItems(this.#options.run, window))
+    } else void this.#options.run.writer.dropWindow(window.handle).catch(() => undefined)
   }
 
   readAhead(skip: number, stride: number, take: number): void {
@@ -195,7 +203,9 @@ export class ListSource implements WindowSource {
     for (const { skip, answer } of early.clear()) {
       const take = async (came: EarlyAnswer): Promise<void> => {
         if (came.kind !== 'parsed') return
-        await takeBeside(run, { handle: came.parsed.handle, skip, startedAt: came.startedAt }, walkId)
+        const shown = { handle: came.parsed.handle, skip, startedAt: came.startedAt }
+        const { unknown } = await takeBeside(run, shown, walkId)
+        this.#tookNew ||= unknown > 0
       }
       // Where no answer comes there is nothing to take in.
       this.#keep(answer.then(take, () => undefined))

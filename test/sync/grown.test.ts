@@ -4,8 +4,11 @@
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { startSimulator } from '../../src/simulator/server.ts'
+import type { Run } from '../../src/sync/context.ts'
 import type { SyncRequest } from '../../src/sync/plan.ts'
 import { runSync } from '../../src/sync/run.ts'
+import { hasGrownElsewhere } from '../../src/sync/steps/grown.ts'
+import type { WalkDone } from '../../src/sync/steps/walking.ts'
 import { makeRunContext } from '../support/run-context.ts'
 import { makeScratch } from '../support/scratch.ts'
 
@@ -95,6 +98,40 @@ test.each([
     }
   },
 )
+
+test.each([
+  ['one came into the middle and one at the end once that was shown', { total: 101, behind: [1], tookNew: true }, true],
+  ['all that was taken in had come in before the end was shown', { total: 101, behind: [], tookNew: true }, false],
+  ['what stands behind has just come in', { total: 101, behind: [0, 0], tookNew: true }, false],
+  ['the walk has met all that was taken in', { total: 101, behind: [1], tookNew: false }, false],
+  ['two came in elsewhere', { total: 102, behind: [], tookNew: false }, true],
+])('a walk to the end, after which one was taken in: %s', async (_, { total, behind, tookNew }, isGrown) => {
+  const asked: unknown[] = []
+  const run = {
+    facts: { total: 100, order: 'created_asc' },
+    opened: { liveTasks: 100 },
+    config: { sync: { window: 50, overlap: 10 }, service: { maxBytesInFlight: 1e9 } },
+    now: () => 0,
+    account: { saw: async () => {} },
+    service: {
+      costs: () => ({ windows: { items: 0, bytes: 0 } }),
+      async list(window: unknown) {
+        asked.push(window)
+        return { kind: 'ok', startedAt: 0, value: { handle: 1, ids: behind.map(String), count: behind.length } }
+      },
+    },
+    writer: {
+      counts: async () => ({ inserted: 1, restored: 0 }),
+      // What the mirror held before the answer: 0 stands for nothing.
+      knownState: async () => ({ seqs: Float64Array.from(behind) }),
+      view: async () => ({ ids: behind.map(String) }),
+      takeIn: async () => {},
+    },
+  } as unknown as Run
+  const done = { result: { total, filtered: false }, tookNew: () => tookNew } as unknown as WalkDone
+  expect(await hasGrownElsewhere(run, done)).toBe(isGrown)
+  expect(asked).toEqual(tookNew ? [{ skip: 101, take: 20 }] : [])
+})
 
 test('what comes in behind a head walk that reads the whole list is found by the next run', async () => {
   using scratch = makeScratch()

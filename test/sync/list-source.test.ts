@@ -273,7 +273,11 @@ test.each(['read ahead', 'dropped'])(
     if (how === 'read ahead') {
       source.readAhead(0, 10, 10)
       await read(source, 500)
-    } else source.drop({ handle: 1, skip: 0, startedAt: 0, met: Uint8Array.of(0) } as unknown as ItemsWindow)
+    } else {
+      const isNew = { met: Uint8Array.of(0), held: Uint8Array.of(0) }
+      source.drop({ handle: 1, skip: 0, startedAt: 0, ...isNew } as unknown as ItemsWindow)
+      expect(source.tookNew()).toBe(true)
+    }
     const full = new Error('The disk is full')
     const ended = expect(source.end()).rejects.toBe(full)
     await new Promise(setImmediate)

@@ -31,11 +31,12 @@ export async function takeBeside(
   run: Pick<Run, 'writer' | 'account' | 'now'>,
   window: Shown,
   walkId: number,
-): Promise<void> {
+): Promise<Viewed> {
   const viewed = await run.writer.view(window.handle, walkId)
   // An empty window does not tell whose it is.
   if (viewed.ids.length > 0) await run.account.saw(viewed)
   await takeItems(run, window)
+  return viewed
 }
 
 /** As `takeBeside`, of a window that was viewed, and its account checked. */

@@ -8,6 +8,7 @@ import type { WalkResult } from '../../walk/request.ts'
 import type { Run } from '../context.ts'
 import { windowCapacity, windowSizeOf } from '../window-size.ts'
 import { readBeside } from './beside.ts'
+import type { WalkDone } from './walking.ts'
 
 /** Room for tasks that came in while the walk was under way. */
 const ROOM = 10
@@ -42,8 +43,27 @@ export async function takenIn({ writer }: Run): Promise<number> {
 }
 
 /** Whether the list grew where the walk did not look, if it came to the end. Call it before the walk is closed. */
-export async function hasGrownElsewhere(run: Run, result: WalkResult): Promise<boolean> {
-  return result.total !== null && result.total > (await mostHeld(run, result))
+export async function hasGrownElsewhere(run: Run, { result, tookNew }: WalkDone): Promise<boolean> {
+  if (result.total === null) return false
+  const most = await mostHeld(run, result)
+  const isInOrder = run.facts.order === 'created_asc' && !result.contradicted
+  const isBlurred = isInOrder && tookNew() && most !== Number.POSITIVE_INFINITY
+  if (result.total > most || !isBlurred) return result.total > most
+  // Some of those taken in may have come in since: what was known before still has to stand in front of `most`. Some
+  // services give the last items again.
+  let isKnown = false
+  const answer = await readBeside(
+    run,
+    { skip: most, take: reachOf(run) },
+    {
+      walkId: 0,
+      onParsed: async ({ handle, ids }) => {
+        const { seqs } = await run.writer.knownState(handle)
+        isKnown = seqs.some((seq) => seq > 0) && !ids.includes(result.lastId ?? '')
+      },
+    },
+  )
+  return isKnown || answer.kind === 'failed'
 }
 
 /** How long the list is at most if all that is new has been met. Where items are left out nothing can be counted. */

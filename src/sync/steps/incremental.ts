@@ -168,7 +168,7 @@ async function runTail(run: Run): Promise<IncrementalDone> {
   })
   const { result } = done
   const isMore =
-    (await hasGrownElsewhere(run, result)) ||
+    (await hasGrownElsewhere(run, done)) ||
     (await run.writer.haveUnreadChanged({ from: start, to: null, since: begun }))
   const doubt = isMore || !isShown ? 'order-not-proven' : inFront.doubt(done.oldestReadAt)
   const learned = learnedFrom(run, result)

@@ -26,7 +26,7 @@ export function listLength(run: Run, walkId: number, known: number | null, isSou
   let reach: Reach | null = null
   let looking: Promise<void> | null = null
   let isOver = false
-  const taking: Promise<void>[] = []
+  const taking: Promise<unknown>[] = []
   const note = (error: Error): void => run.log.debug({ error: error.message }, 'The length of the list is not known')
 
   const look = async (skip: number): Promise<boolean | null> => {

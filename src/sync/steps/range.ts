@@ -124,8 +124,7 @@ export async function runRange(run: Run, range: AskedRange): Promise<WalkVerdict
   const verdict: Verdict = reason === null ? 'complete' : 'partial'
   const learned = learnedFrom(run, result)
   // Until a walk has met the rest, the next one is to find that there is more, too.
-  if (await hasGrownElsewhere(run, result))
-    Object.assign(learned, { total: run.facts.total, last_id: run.facts.last_id })
+  if (await hasGrownElsewhere(run, done)) Object.assign(learned, { total: run.facts.total, last_id: run.facts.last_id })
   return endWalk(run, done, { verdict, reason, learned })
 }
 
@@ -133,13 +132,13 @@ export async function runRange(run: Run, range: AskedRange): Promise<WalkVerdict
 async function hasGrownOutside(
   run: Run,
   { order, since, until }: AskedRange & Pick<KnownList, 'order'>,
-  { result, met }: WalkDone,
+  done: WalkDone,
   before: { atLeast: number; begun: number },
 ): Promise<boolean> {
   const { frontier } = run.facts
   if (until !== null || frontier === undefined || (since ?? frontier) > frontier) return false
-  if (order === 'created_desc') return (await seeEnd(run, result, { ...before, met })).isLonger
-  return hasGrownElsewhere(run, result)
+  if (order === 'created_desc') return (await seeEnd(run, done.result, { ...before, met: done.met })).isLonger
+  return hasGrownElsewhere(run, done)
 }
 
 /** The order that the pairs of the first window show; its items are taken in by the walk that follows. */

@@ -50,6 +50,8 @@ export interface WalkDone {
   met: number
   /** By how many items the list, when its end was shown, was longer than what was met; 0 or less: it was not. */
   uncounted: number
+  /** Whether new tasks were taken in from windows that joined nothing: they may have come after the end was shown. */
+  tookNew(): boolean
   /** The earliest moment that one of its answers shows, epoch ms. */
   oldestReadAt: number
 }
@@ -109,6 +111,7 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
   const counted = new MetCount(resume?.met ?? 0)
   const walking = (task.steps ?? walk)(source, requestOf(run, task, size, counted))
   let oldestReadAt = Number.POSITIVE_INFINITY
+  let keptNew = false
   try {
     let step = await walking.next()
     while (step.done !== true) {
@@ -122,6 +125,7 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
         tell(run, task, counted.met, length)
       } else if (value.kind === 'mark') counted.met += await writer.markMet(walkId, value.ids)
       else await setBeside(run, value)
+      if (value.kind === 'keep') keptNew ||= value.window.held.includes(0)
       if (value.kind === 'unreadable') counted.unread.add(value.identity)
       step = await walking.next()
     }
@@ -130,7 +134,8 @@ export async function runWalk(run: Run, task: WalkTask): Promise<WalkDone> {
     const atLeast = Math.max(met, (await task.seenBeside?.(step.value, met)) ?? 0)
     const result = await believed(run, kind, step.value, { met, atLeast })
     const judged = source.wasStale() ? partialBy(result, 'from-cache') : result
-    return { walkId, result: judged, met, uncounted: counted.uncountedOf(result.total ?? 0), oldestReadAt }
+    const uncounted = counted.uncountedOf(result.total ?? 0)
+    return { walkId, result: judged, met, uncounted, tookNew: () => keptNew || source.tookNew(), oldestReadAt }
   } finally {
     await Promise.all([source.end(), length.end()])
   }
