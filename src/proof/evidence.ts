@@ -65,7 +65,15 @@ export function linesOf(text: string): Line[] {
     if (op === 'begun') return { op, range: values[0] as WalkRange | null, rules: Number(values[1]) }
     if (op === 'taken') return { op, handle: Number(values[0]), ahead: values[1] === true }
     if (op === 'complete') return { op, isWhole: values[0] === true }
-    if (op === 'marked' || op === 'owed' || op === 'filtered' || op === 'ended' || op === 'resumed') return { op }
+    if (
+      op === 'marked' ||
+      op === 'owed' ||
+      op === 'filtered' ||
+      op === 'unordered' ||
+      op === 'ended' ||
+      op === 'resumed'
+    )
+      return { op }
     throw new Unproven('a line of it is of no kind that is known')
   })
 }

@@ -27,8 +27,11 @@ export type Line =
   | { op: 'begun'; range: WalkRange | null; rules: number }
   | { op: 'told'; handle: number | null; fact: Fact; ahead: boolean }
   | { op: 'taken'; handle: number; ahead: boolean }
-  /** A counted run's ids were marked; the floor's run is owed, as the list may end with it; answers leave items out. */
-  | { op: 'marked' | 'owed' | 'filtered' }
+  /**
+   * A counted run's ids were marked; the floor's run is owed, as the list may end with it; answers leave items out;
+   * ties do not stand in the order of their ids.
+   */
+  | { op: 'marked' | 'owed' | 'filtered' | 'unordered' }
   /** The end of the list or the range was claimed, and proven. */
   | { op: 'ended' }
   /** Another process goes on, without the answers of the one before: what was begun with those begins again. */
@@ -40,7 +43,7 @@ export type Line =
 export class Unproven extends Error {}
 
 /** Raised with every change of a rule or of what a line says: evidence by other rules proves nothing by these. */
-export const RULES_NUMBER = 37
+export const RULES_NUMBER = 38
 
 /** The evidence was made by the rules of another version. */
 export class OtherRules extends Unproven {}
@@ -124,6 +127,11 @@ export class Judge {
     this.state = { ...this.state, isFiltered: true }
   }
 
+  /** An earlier walk has seen ties in both orders of their ids: nothing is to rest on one of these. */
+  unorder(): void {
+    this.state = { ...this.state, tiesRise: true, tiesFall: true }
+  }
+
   /** Claims the end of the list or the range, by the window taken in last. Returns whether that is newly proven. */
   protected end(): boolean {
     const last = this.#last
@@ -171,6 +179,7 @@ export class Judge {
     else if (line.op === 'taken') this.hearTaken(line.handle)
     else if (line.op === 'marked') this.isToMark = false
     else if (line.op === 'filtered') this.filter()
+    else if (line.op === 'unordered') this.unorder()
     else if (line.op === 'resumed') this.#resume()
     else if (!((line.op === 'owed' && this.owe()) || (line.op === 'ended' && this.end())))
       throw new Unproven(

@@ -107,6 +107,11 @@ export class Kernel extends Judge {
     this.#note({ op: 'filtered' })
   }
 
+  override unorder(): void {
+    super.unorder()
+    this.#note({ op: 'unordered' })
+  }
+
   /** The ids of a run that was counted just now, for the caller to mark: they are met from now on. */
   takeCounted(): string[] {
     if (!this.isToMark) return []

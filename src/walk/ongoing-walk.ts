@@ -69,6 +69,7 @@ export class OngoingWalk {
     const resumed = request.resume?.state
     this.request = request
     this.kernel = new Kernel(request.range ?? null, resumed?.kernel ?? null)
+    if (request.tiesUnordered === true) this.kernel.unorder()
     this.reader = new Reader(source, request.settings, this.kernel, request.range)
     this.chain = { ...newChain(), ...resumed?.chain }
     this.owedFrom = resumed?.owedFrom ?? 0
@@ -268,7 +269,7 @@ const REASON_OF: Partial<Record<MissingLink, string>> = {
   'join: no other run is owed': 'ties',
   'the run of equal createdAt that is owed has been counted': 'ties',
   'every run that was counted was marked': 'ties',
-  'ties stand in the order of their ids': 'ties',
+  'ties stand in the order of their ids': 'ties-unordered',
   'the end of the list was shown': 'end-not-shown',
 }
 

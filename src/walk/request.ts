@@ -43,6 +43,8 @@ export interface WalkRequest {
   isCounted?: (total: number) => boolean
   /** The order that a complete walk has stored: it stands until this walk sees something that contradicts it. */
   known?: KnownOrder
+  /** Ties do not stand in the order of their ids, as an earlier walk has seen. */
+  tiesUnordered?: boolean
   /** A walk that was cut off: its last state and its first window. */
   resume?: { state: WalkState; firstWindow: FirstWindow | null }
 }

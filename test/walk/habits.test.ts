@@ -94,14 +94,17 @@ const UNCOUNTED = [
   'cuts by size, gives its last window again, has ties by twenty: ties',
   'leaves items out, fails at two positions, has ties by three: not-joined',
   'leaves items out, fails at two positions, has ties by twenty: not-joined',
-  'leaves items out, has ties by twenty, begins with the oldest: ties',
 ]
 
 test.each([1, 2, 3])('%i at once: all that can be read is met, and complete where it can be', async (count) => {
   const partial: string[] = []
   for (const habits of choices(count)) {
     const { model, readable } = serviceOf(Object.assign({}, ...habits.map((name) => ALONE[name])))
-    const { result, met, requests } = await walkModel(model, { window: 50, overlap: 10 })
+    const settings = { window: 50, overlap: 10 }
+    let walked = await walkModel(model, settings)
+    // As a run does: some of these ties stand in the order of their ids, such as t8 and t9, and others do not.
+    if (walked.result.reason === 'ties-unordered') walked = await walkModel(model, { ...settings, tiesUnordered: true })
+    const { result, met, requests } = walked
     expect({ habits, met: met.size }).toEqual({ habits, met: readable })
     expect(requests, habits.join(', ')).toBeLessThan(MOST_REQUESTS)
     const isProvable = !UNPROVABLE.some((some) => some.every((name) => habits.includes(name)))

@@ -40,6 +40,8 @@ export interface Facts {
   item_bytes?: number
   /** Pages are filtered after paging: an empty answer may lie amid the list. Until a full walk meets all. */
   filtered_pages?: boolean
+  /** Tasks of equal createdAt do not stand in the order of their ids. */
+  ties_unordered?: boolean
   /**
    * Ids that stood first at a walk that met everything, in list order, so long before the last such walk that all
    * updates until then were listed; of earlier versions of unknown age. `front_at`: when they had been seen, epoch ms.

@@ -1,5 +1,5 @@
 // The full walk of a run, and what its verdict means. It is walked once, or up to three times where nothing orders the
-// list or the list is longer than what was met.
+// list or the list is longer than what was met, and once more where ties turn out to stand in no order of their ids.
 import type { Facts } from '../../mirror/tables/facts.ts'
 import { isCreatedOrder, orderShown } from '../../walk/order.ts'
 import type { WalkResult } from '../../walk/request.ts'
@@ -71,7 +71,12 @@ export async function runFull(run: Run, step: PlanStep & { kind: 'full' }): Prom
     const close = async (ending: FullEnding) => ({ ...(await closeFull(run, done, ending)), drift })
     const { verdict, reason, order, firstServiceDate, firstStartedAt } = done.result
     const came = done.result.front === null ? null : (list?.judge() ?? null)
-    if (verdict === 'partial') return close({ verdict, reason, order })
+    if (verdict === 'partial') {
+      const closed = await close({ verdict, reason, order })
+      // The walk took ties to stand in the order of their ids, until it saw that they do not.
+      if (reason !== 'ties-unordered') return closed
+      continue
+    }
     const walked: Walked = { done, sequence, came, newcomers: newcomers.count }
     if (list !== null) cameToFront = came !== null && (cameToFront || isTouchOrder(came, isByCreation))
     // In the order that was known, everything has come to the front, and nothing elsewhere.
@@ -170,6 +175,8 @@ export const REASONS: Record<string, string> = {
   'no-order':
     'the list is not in order of createdAt, and no two walks brought the tasks in the same sequence; while none of them moves, they do.',
   ties: 'tasks that share one createdAt could not be counted: they changed places, the list moved meanwhile (a later run will try again), or one of them is left out of answers, or cannot be read.',
+  'ties-unordered':
+    'tasks that share one createdAt stood in the order of their ids, and then others did not; the next walk counts them.',
   'lap-unreadable': 'the head of the list could not be read again at the end.',
   'lap-too-long': 'the head of the list kept changing at the end.',
   'order-not-proven': 'the order of the list is not proven yet; a full walk will do that.',

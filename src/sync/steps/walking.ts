@@ -176,6 +176,7 @@ function requestOf(run: Run, task: WalkTask, size: WalkWindow, counted: MetCount
   const { resume, watchers = [] } = task
   const request = {
     ...task.request,
+    tiesUnordered: run.facts.ties_unordered === true,
     isCounted: (total: number) => counted.uncountedOf(total) <= 0,
     joined(window: ItemsWindow, shown: OrderSeen) {
       counted.joined(window)
@@ -234,6 +235,7 @@ export function learnedFrom(run: Run, result: WalkResult): Facts {
   const learned: Facts = {}
   if (result.pageCap !== null) learned.page_cap = result.pageCap
   if (result.filtered) learned.filtered_pages = true
+  if (result.reason === 'ties-unordered') learned.ties_unordered = true
   const { windows } = run.service.costs()
   // Only if the answers covered the whole list.
   if (result.total !== null && windows.items >= Math.max(1, result.total))
