@@ -74,7 +74,7 @@ export function owingTied(state: State, owed: RunMember | null, fact: Fact): Deb
 export function counted(before: State, fact: Fact, trial: Trial): State {
   if (showsAll(before, fact, trial) && holds(trial, 'counted: shows one that was met', fact.hasMember))
     return paid(fact.runEnd === null ? { ...before, basis: union(before.basis, ['even-cuts']) } : before, true)
-  const { sent, received, fresh, hasMember, runGoesOn } = fact
+  const { skip, sent, received, fresh, hasMember, runStart, runGoesOn } = fact
   const { start, end, behind, rests } = sidesShown(before, fact, trial)
   const earlier = isOfAnother(before.count, fact) ? null : before.count
   const state = { ...before, ...edgesAfter(before, fact, earlier?.since ?? null) }
@@ -94,8 +94,10 @@ export function counted(before: State, fact: Fact, trial: Trial): State {
   if (from === null) return { ...state, count: earlier }
   // Another item of the same createdAt stands behind: another run of the owed createdAt may have come to end there.
   const isApart = end !== null && behind.id !== earlier.behind.id
+  // Where the run begins in front of what is counted, its member may stand there, too.
+  const isWithin = runStart !== null || skip >= from
   const count = {
-    ...{ ...earlier, received, ids: earlier.ids + fresh, hasMember: earlier.hasMember || hasMember },
+    ...{ ...earlier, received, ids: earlier.ids + fresh, hasMember: earlier.hasMember || (hasMember && isWithin) },
     rests: union(union(earlier.rests, rests), isApart ? ['ties-side-by-side'] : []),
   }
   if (!isLater) return { ...state, count }

@@ -43,7 +43,7 @@ export type Line =
 export class Unproven extends Error {}
 
 /** Raised with every change of a rule or of what a line says: evidence by other rules proves nothing by these. */
-export const RULES_NUMBER = 38
+export const RULES_NUMBER = 39
 
 /** The evidence was made by the rules of another version. */
 export class OtherRules extends Unproven {}
@@ -146,11 +146,18 @@ export class Judge {
    * or are to be marked; and what was read behind the floor may be long.
    */
   protected resumed(): State {
-    return { ...this.state, spoiled: this.state.spoiled ?? this.#unmarked, pending: [], count: null }
+    return { ...this.state, spoiled: this.state.spoiled ?? this.#unmarked ?? this.#refuted, pending: [], count: null }
   }
 
   get #unmarked(): MissingLink | null {
     return this.isToMark ? 'every run that was counted was marked' : null
+  }
+
+  /** An end that room alone has shown is none once anything was seen behind it, or a cut. */
+  get #refuted(): MissingLink | null {
+    const { ended, uneven } = this.state
+    const isByRoom = ended?.every((basis) => basis === 'even-cuts') === true
+    return isByRoom && (this.isAhead || uneven) ? 'room: no cut by size was seen' : null
   }
 
   /** Everything that was listed at one moment of this walk has been met: docs/proof.md, "passed". */
@@ -160,17 +167,14 @@ export class Judge {
 
   /** The first missing link; null where every task that stayed has been met. `isWhole`: see `Line`, `complete`. */
   missing(isWhole: boolean): MissingLink | null {
-    const { owed, floor, ended, spoiled, basis, tiesRise, tiesFall, uneven } = this.state
+    const { owed, floor, ended, spoiled, basis, tiesRise, tiesFall } = this.state
     if (spoiled !== null) return spoiled
     const isByIds = basis.includes('ids-order-ties') || ended?.includes('ids-order-ties') === true
     if (isByIds && tiesRise && tiesFall) return 'ties stand in the order of their ids'
     if (this.#unmarked !== null) return this.#unmarked
     if (owed !== null) return 'the run of equal createdAt that is owed has been counted'
     if (!isWhole) return floor === null ? 'a window has joined' : null
-    if (ended === null) return 'the end of the list was shown'
-    // An end that room alone has shown is none once anything was seen behind it, or a cut.
-    const isByRoom = ended.every((basis) => basis === 'even-cuts')
-    return isByRoom && (this.isAhead || uneven) ? 'room: no cut by size was seen' : null
+    return ended === null ? 'the end of the list was shown' : this.#refuted
   }
 
   /** Hears any line but the first and the last. Throws `Unproven` where it cannot follow the lines before it. */

@@ -271,6 +271,7 @@ const REASON_OF: Partial<Record<MissingLink, string>> = {
   'every run that was counted was marked': 'ties',
   'ties stand in the order of their ids': 'ties-unordered',
   'the end of the list was shown': 'end-not-shown',
+  'room: no cut by size was seen': 'end-not-shown',
 }
 
 export function lastOf(window: ItemsWindow): { id: string; moment: Moment } {

@@ -301,7 +301,7 @@ async function* runLap(
     if (done === true) {
       ongoing.chain = { ...ongoing.chain, order }
       // No proof rests on a lap, so its ties need not be counted.
-      const isOver = head.isSeen || value.reason === null || value.reason === 'ties'
+      const isOver = head.isSeen || value.reason === null || value.reason.startsWith('ties')
       const doubt = isOver ? null : value.reason === 'unreadable-from' ? 'lap-unreadable' : 'lap-too-long'
       return { doubt, first, isWhole: head.isSeen && latest === first }
     }

@@ -1170,6 +1170,8 @@ test.each<[string, (reader: Reader) => void]>([
   see(reader)
   expect(reader.kernel.owed).toBeUndefined()
   expect(reader.kernel.missing()).toBe('room: no cut by size was seen')
+  // Another process, which has not seen that, does not believe it either.
+  expect(new Kernel(null, reader.kernel.save()).missing()).toBe('room: no cut by size was seen')
 })
 
 test('an answer with ties alone that reaches beyond a refusal is no end until their run has been counted', () => {
@@ -1316,3 +1318,19 @@ test.each(['before', 'after'])(
     expect(() => prove(lines)).toThrow('ties stand in the order of their ids')
   },
 )
+
+test('a run is not counted where its member was seen in front of what is counted, as what stood between was deleted', () => {
+  const reader = new Reader('k9 m5 x5 d8 q5 r5 s5')
+  reader.join(0, 2)
+  reader.kernel.owe()
+  // Where another run of this createdAt ends, twice empty behind it; and where that begins.
+  for (const skip of [6, 7, 7, 3]) reader.look(skip, 4)
+  // Asked for and given now; it comes after d has gone, and after the answer that shows the member and x beside it.
+  const [late, sent] = [['s5'], 5]
+  reader.list.splice(3, 1)
+  reader.look(1, 4)
+  reader.tell(6, 4, late, sent)
+  for (const skip of [7, 7]) reader.look(skip, 4)
+  expect(reader.kernel.owed).toBe(5)
+  expect(reader.kernel.missing()).not.toBeNull()
+})

@@ -66,6 +66,19 @@ test('a lap reads on past a run of equal createdAt and does not count it: no pro
   expect(skips.slice(skips.lastIndexOf(0))).toEqual([0, 7, 14, 21])
 })
 
+test('nor does it matter that its ties stand in the order of their ids, and then do not', async () => {
+  const tied = Array.from({ length: 90 }, (_, index) => ({ id: `t${String(index).padStart(2, '0')}`, at: 99_000 }))
+  const behind = newestFirst(40).map(({ id, at }) => ({ id: `x${id}`, at }))
+  const items = [...tied, ...behind.slice(0, 30), { id: 'u2', at: 9_500 }, { id: 'u1', at: 9_500 }, ...behind.slice(31)]
+  const settings = { window: 25, overlap: 5, tiesUnordered: true }
+  const still = makeModel(items)
+  await walkModel(still, settings)
+  const lapAt = still.requests.findLastIndex(({ skip }) => skip === 0)
+  // What the lap would meet first is gone, so it reads to the end.
+  const model = makeModel(items, { before: (request, it) => void (request === lapAt && it.items.splice(0, 25)) })
+  expect((await walkModel(model, settings)).result).toMatchObject({ verdict: 'complete', reason: null })
+})
+
 test('a task that moves to the front of a list with the oldest first, while the walk is further down, is met', async () => {
   for (const at of [1, 2, 3]) {
     const model = makeModel(newestFirst(20).reverse(), {
