@@ -28,7 +28,7 @@ interface OpenDue extends Owed, TaskMoments {
 }
 
 /** What is owed of one task for one reason. */
-interface Debt {
+export interface Debt {
   attempts: number
   /** Epoch ms; null where an earlier version wrote the row. */
   owedAt: number | null

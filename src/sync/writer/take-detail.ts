@@ -6,7 +6,7 @@ import { compareForms } from '../../mirror/forms/differences.ts'
 import { isOfTwoStates, recencyOf, withOnlyListed } from '../../mirror/forms/forms.ts'
 import { contentHash } from '../../mirror/row-bytes.ts'
 import { sameContent, shapeTask } from '../../mirror/shape.ts'
-import { NO_RESULT } from '../../mirror/tables/owed.ts'
+import { type Debt, NO_RESULT } from '../../mirror/tables/owed.ts'
 import type { KnownTask, RowTimes } from '../../mirror/tables/tasks.ts'
 import type { Task } from '../../task.ts'
 import { isOther } from '../identity.ts'
@@ -64,19 +64,14 @@ export function takeDetail(
   // Where the row is from an earlier look-up, agreeing with that one is no sign of age.
   const shown = { listed, before: isListedOtherwise && held.detailAt === null ? stored : null }
   // An id that was given up may be given to another task, and another account may have the same ids.
-  const isOtherTask = isOther(storedRow, shapeTask(task))
+  const shaped = shapeTask(task)
+  const isOtherTask = isOther(storedRow, shaped)
   let recency = restored || isOtherTask ? 'newer' : recencyOf(task, shown, rules.forms, isDone)
   const isDated = recency !== 'unclear'
   // A complete walk did not meet it: only its detail tells of it, and what the list showed before that dates nothing.
   const isUnlisted = !isListed && tables.owed.find(task.id, 'candidate') !== undefined
   if (isUnlisted && recency !== 'agrees') recency = 'newer'
-  if (recency === 'unclear') {
-    const isPatienceOver =
-      debt !== undefined &&
-      debt.attempts >= PATIENCE.attempts &&
-      (ageOf(debt.owedAt, now) ?? PATIENCE.ms) >= PATIENCE.ms
-    if (byHand || isPatienceOver) recency = 'newer'
-  }
+  if (recency === 'unclear' && (byHand || isPatienceOver(debt, now))) recency = 'newer'
   // Nothing tells which of two open states is later. Where the list shows whole tasks, what it just showed stands.
   const isOpen = !isDone(listed) && !isDone(task)
   if (
@@ -96,7 +91,7 @@ export function takeDetail(
     return { seq, outcome: 'unchanged', isOpen: !isDone(stored), isTaken: false, owedFor }
   }
   const whole = isOtherTask ? task : withOnlyListed(task, listed, rules.forms)
-  const row = shapeTask(whole)
+  const row = whole === task ? shaped : shapeTask(whole)
   const hash = contentHash(row)
   const same = hash.equals(held.contentHash) || sameContent(row, storedRow)
   // What is listed next tells whether this answer came late; where nothing dates the two, they may differ for good.
@@ -115,6 +110,12 @@ export function takeDetail(
   tables.owed.oweDetail(task.id, now, isOfList ? JSON.stringify(listed) : null)
   tables.owed.settle(task.id, 'candidate')
   return { seq, outcome, isOpen: !isDone(whole), isTaken: true, owedFor: DISAGREES }
+}
+
+/** Whether it has been owed for so long, and asked for so often, that it counts whatever the list shows. */
+function isPatienceOver(debt: Debt | undefined, now: number): boolean {
+  if (debt === undefined || debt.attempts < PATIENCE.attempts) return false
+  return (ageOf(debt.owedAt, now) ?? PATIENCE.ms) >= PATIENCE.ms
 }
 
 /** Where the list shows another state of a task that has ended, though it showed whole ones, a later look-up tells. */

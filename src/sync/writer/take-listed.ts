@@ -44,14 +44,15 @@ export function takeListed(
   if (!restored && known.isListedSo) return { seq, outcome: 'unchanged', showsLess: false }
   const row = rowOf(listed.bytes)
   const shown = storedTask(row)
+  const storedRow = tables.tasks.read(seq)
   // The id was given to another task, or this is another account: nothing of what is stored is part of this task.
-  if (isOther(tables.tasks.identity(seq), row)) {
+  if (isOther(storedRow, row)) {
     tables.tasks.replace(seq, row, { contentHash: listHash, listHash }, times)
     noteOwed(intake, shown, now)
     if (hasToAgree(intake, id)) oweDetail(intake, seq, shown, now)
     return { seq, outcome: restored ? 'restored' : 'updated', showsLess: false }
   }
-  const stored = storedTask(tables.tasks.read(seq))
+  const stored = storedTask(storedRow)
   const differences = compareForms(shown, stored)
   const isAllShown = !differences.some((each) => isLess(each.kind) || isSummarized(each, rules.forms))
   const showsLess = differences.some(
