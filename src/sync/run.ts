@@ -194,6 +194,8 @@ async function carryOutStep(run: Run, tally: RunTally, step: PlanStep, at: numbe
     }
     case 'details': {
       const { isTold, isMore } = await compareWithDetails(run)
+      // Of what the walks behind this step show, too.
+      await beginComparison(run)
       if (!isTold) short.set('details', NOT_COMPARED)
       const absent = await askOwedDetails(run)
       const isAgain = isMore || (await areDeletedPerhaps(run, tally, absent))

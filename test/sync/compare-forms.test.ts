@@ -41,6 +41,31 @@ test.each([
   },
 )
 
+test('a run that was cut off has taken in all final tasks, and the next one meets open ones alone: final ones are compared', async () => {
+  using scratch = makeScratch()
+  const path = scratch.path('m.sqlite')
+  await using simulator = await startSimulator({
+    ...{ tasks: 60, openFraction: 1, order: 'created_asc', listOmits: ['result.body'] },
+  })
+  simulator.account.insert(10, { openShare: 0 })
+  simulator.account.insert(200, { openShare: 1 })
+  const cut = new AbortController()
+  const isEnd = simulator.onBeforeRequest(({ operation, skip }) => {
+    if (operation === 'list' && (skip ?? 0) >= 200) cut.abort()
+  })
+  const run = (signal: AbortSignal) =>
+    runSync(makeRunContext(simulator.url, path, { signal, service: { concurrency: 1 }, sync: { window: 50 } }), {
+      command: 'sync',
+    })
+  await run(cut.signal)
+  isEnd()
+  const { exitCode } = await run(new AbortController().signal)
+  const db = new Database(path, { readonly: true })
+  const cutTasks = db.prepare('SELECT count(*) FROM tasks WHERE completed_at > 0 AND result_body IS NULL').pluck().get()
+  db.close()
+  expect({ exitCode, cutTasks }).toEqual({ exitCode: 0, cutTasks: 0 })
+})
+
 test('all final tasks are gone when they are to be compared, and the open ones are not: that says nothing of final ones', async () => {
   using scratch = makeScratch()
   await using simulator = await startSimulator({ tasks: 30, openFraction: 0.3, listOmits: ['result.body'] })

@@ -42,15 +42,13 @@ export function formIntake(writing: Writing, details: Map<number, Detail>) {
     },
 
     /**
-     * The items that were chosen; they are compared until `endSample`. If none was ever compared, a few rows of the
-     * mirror are added: a run that was cut off may have taken in what the list no longer shows, and may not have shown
-     * whole.
+     * The items that were chosen; they are compared until `endSample`. If no final task was ever compared, a few rows of
+     * the mirror are added: a run that was cut off may have taken in what this one does not meet.
      */
     sampled(): Pick<SampledItem, 'id' | 'place' | 'isFinal'>[] {
       const items = writing.sample?.items() ?? []
       writing.sample = null
-      const held = readFacts(db).forms_compared === undefined ? fewHeld(writing) : []
-      for (const item of held) if (items.length < HELD && !items.some(({ id }) => id === item.id)) items.push(item)
+      for (const item of fewHeld(writing, items)) if (!items.some(({ id }) => id === item.id)) items.push(item)
       compared.clear()
       for (const item of items) {
         const known = tables.tasks.find(item.id)
@@ -140,10 +138,26 @@ export function learnedBy(
   return learned
 }
 
-/** Some rows of the mirror for which no detail has been taken in. */
-function fewHeld({ tables, rules }: Writing): SampledItem[] {
-  return tables.tasks.withoutDetail(0, HELD).seqs.map((seq) => {
+/**
+ * Rows of the mirror for which no detail has been taken in, to be compared beside `items`: final ones where none is among
+ * those, and others where there are few.
+ */
+function fewHeld({ db, tables, rules }: Writing, items: readonly SampledItem[]): SampledItem[] {
+  const before = readFacts(db).forms_compared
+  if ((before?.final ?? 0) > 0) return []
+  const hasFinal = items.some((item) => item.isFinal)
+  const held: SampledItem[] = []
+  let finals = hasFinal ? 0 : HELD
+  let others = before === undefined ? HELD - items.length : 0
+  for (const seq of tables.tasks.withoutDetail(0, SWEEP).seqs) {
+    if (finals <= 0 && others <= 0) break
     const row = tables.tasks.read(seq)
-    return itemOf({ id: row.id, final: isFinal(storedTask(row), rules.finalStatuses), bytes: rowBytes(row) }, 0)
-  })
+    const final = isFinal(storedTask(row), rules.finalStatuses)
+    if (final && finals > 0) finals -= 1
+    else if (others > 0) others -= 1
+    else continue
+    // A walk that meets tasks for the first time stores them in the order of the list.
+    held.push(itemOf({ id: row.id, final, bytes: rowBytes(row) }, seq - 1))
+  }
+  return held
 }
