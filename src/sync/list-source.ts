@@ -13,8 +13,9 @@ import { SMALL_WINDOW, type WalkWindow } from './window-size.ts'
 import { LateError } from './writer/window-relay.ts'
 import type { ParsedList } from './writer/writing.ts'
 
-type EarlyAnswer = { sent: number } & (
-  | { kind: 'parsed'; parsed: ParsedList; startedAt: number; serviceDate: number | null; ageMs: number }
+/** `ageMs`: how old it shows itself to be; 0 where nothing shows that it came from a cache. */
+type EarlyAnswer = { sent: number; ageMs: number } & (
+  | { kind: 'parsed'; parsed: ParsedList; startedAt: number; serviceDate: number | null }
   | { kind: 'refused' | 'failed'; reason: string; message: string; status: number | null }
 )
 
@@ -101,11 +102,11 @@ export class ListSource implements WindowSource {
     if (early !== undefined && answer.kind === 'failed' && answer.reason === 'too-large')
       answer = await this.#ask(skip, take, { maxRetries })
     this.#given += 1
+    if (fresh && answer.ageMs > 0) this.#wasStale = true
     const asked = { skip, asked: take, sent: answer.sent, received: this.#given }
     if (answer.kind !== 'parsed') return { ...answer, ...asked }
-    const { startedAt, serviceDate, ageMs } = answer
+    const { startedAt, serviceDate } = answer
     const { handle, count } = answer.parsed
-    if (fresh && ageMs > 0) this.#wasStale = true
     // Reads ahead once the service is known to answer, and more to be there; but while this window is looked at.
     if (this.#reads === 1 && this.#guess?.skip === skip && count === take) {
       const { stride } = this.#guess
@@ -147,8 +148,10 @@ export class ListSource implements WindowSource {
 
   async #ask(skip: number, take: number, bounds: AskOptions): Promise<EarlyAnswer> {
     const { run, size, onParsed } = this.#options
-    const sent = this.#given
+    const given = this.#given
     const answer = await run.service.list({ skip, take }, { signal: this.#over.signal, ...bounds })
+    const ageMs = ageOfAnswer(answer)
+    const asked = { sent: ageMs > 0 ? 0 : given, ageMs }
     if (answer.kind === 'ok') {
       const { value: parsed, startedAt, serviceDate } = answer
       const { count } = parsed
@@ -156,13 +159,12 @@ export class ListSource implements WindowSource {
       // A look at a few items says little of what a window weighs.
       if (take >= Math.min(SMALL_WINDOW, size.window)) size.saw(count, answer.bytes)
       this.#end.saw(skip, take, count)
-      const ageMs = ageOfAnswer(answer)
-      return { kind: 'parsed', parsed, startedAt, serviceDate, ageMs, sent: ageMs > 0 ? 0 : sent }
+      return { kind: 'parsed', parsed, startedAt, serviceDate, ...asked }
     }
     const { message, httpStatus: status } = answer
-    if (answer.kind === 'refused') return { kind: 'refused', reason: 'status', message, status, sent }
+    if (answer.kind === 'refused') return { kind: 'refused', reason: 'status', message, status, ...asked }
     if (answer.reason === 'too-large' && bounds.maxBytes === undefined) size.failed(take)
-    return { kind: 'failed', reason: answer.reason, message, status, sent }
+    return { kind: 'failed', reason: answer.reason, message, status, ...asked }
   }
 
   #readAhead(skip: number, stride: number, take: number): void {

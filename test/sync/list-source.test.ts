@@ -306,3 +306,28 @@ test('what is read ahead may weigh little more than expected, and is asked for b
   expect(await source.read(10, 10)).toMatchObject({ kind: 'items', skip: 10 })
   expect(bounds).toEqual([undefined, ahead, ahead, undefined])
 })
+
+test.each<[string, number | undefined, [sent: number, isStale: boolean]]>([
+  ['came from the service', undefined, [1, false]],
+  ['came from a cache', 5_000, [0, true]],
+])('a refusal that %s: it may be as old as that', async (_, ageMs, [sent, isStale]) => {
+  const value = { handle: 1, count: 10 }
+  const service = {
+    async list({ skip }: { skip: number }) {
+      if (skip === 0) return { kind: 'ok', value, startedAt: 0, serviceDate: null, bytes: 10 }
+      return {
+        kind: 'refused',
+        httpStatus: 404,
+        statusCode: null,
+        message: 'no',
+        ...(ageMs !== undefined && { ageMs }),
+      }
+    },
+  }
+  const writer = { view: async () => ({ ids: [], moments: [], known: 0, others: 0 }) }
+  const size = new WalkWindow({ window: 10, overlap: 2 }, MOST_BYTES, 1)
+  const source = new ListSource({ run: runOf({ service, writer }), walkId: 1, concurrency: 1, total: 100, size })
+  await source.read(0, 10)
+  expect(await source.read(10, 10, { fresh: true })).toMatchObject({ kind: 'refused', sent, received: 2 })
+  expect(source.wasStale()).toBe(isStale)
+})
