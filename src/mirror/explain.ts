@@ -5,6 +5,9 @@ import { fileLimitOr, MirrorError, systemWords } from '../errors.ts'
 /** What to do about a damaged mirror. */
 const DAMAGED_HINT = 'Check it with `task-mirror verify`; restore a copy, or move it away and run `task-mirror sync`.'
 
+/** Whether this code of SQLite is of a write that failed though the disk is not full, as at the limit of file sizes. */
+export const isNotWritten = (code: unknown) => /^SQLITE_IOERR_(WRITE|FSYNC|TRUNCATE)$/.test(String(code))
+
 /** What SQLite says where the SQL of a user's index or table does not hold, here or for a row; and of damaged JSON. */
 const OF_OTHERS = /^((no such|unknown) function|no such collation sequence|malformed JSON|JSON path error)\b/
 
@@ -67,6 +70,12 @@ export function explain(path: string, error: unknown, mirror = path): unknown {
     return new MirrorError('mirror-locked', `${path} is locked by another program: ${error.message}`, {
       ...detail,
       hint: 'Wait until it has finished, or raise mirror.busyTimeoutMs.',
+    })
+  }
+  if (isNotWritten(code)) {
+    return new MirrorError('mirror-unwritable', `${path} cannot be written: ${error.message} (${code})`, {
+      ...detail,
+      hint: 'Look at the limit of file sizes (ulimit -f) and at the disk and run the same command again.',
     })
   }
   if (code.startsWith('SQLITE_IOERR') || code.startsWith('SQLITE_CANTOPEN') || 'syscall' in error) {

@@ -62,6 +62,8 @@ test.each([
   [['copy', '--out', 's3://bucket/x.sqlite'], 'is not the name of a file'],
   [['copy', '--out', 'gs://bucket/x.sqlite'], 'is not the name of a file'],
   [['report', '--out', 'reports/'], '--out: "reports/" is not the name of a file'],
+  [['copy', '--out', 't.csv.gz'], '--out: "t.csv.gz" is the name of an export'],
+  [['report', '--out', 'T.Parquet'], '--out: "T.Parquet" is the name of an export'],
   [['report', '--out', 's3://bucket/x.html'], 'is not the name of a file'],
   [['demo', '--out', ''], '--out is empty'],
   [['export', '--out', 's3://ab/tasks', '--log-level', 'error'], 'a bucket has 3 to 63 small letters'],

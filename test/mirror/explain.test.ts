@@ -13,6 +13,7 @@ test.each([
   ['SQLITE_READONLY_DIRECTORY', 'mirror-unwritable'],
   ['EROFS', 'mirror-unwritable'],
   ['SQLITE_BUSY_SNAPSHOT', 'mirror-locked'],
+  ['SQLITE_IOERR_WRITE', 'mirror-unwritable'],
   ['SQLITE_IOERR_READ', 'mirror-unreadable'],
 ])('%s is %s', (code, expected) => {
   // A path that may be read.

@@ -103,6 +103,7 @@ test.each(few([22, 26, 30], (files) => files !== 30))('a run with %i files at mo
 test.each([
   ['copy --out c.sqlite', /The copy in \S+ cannot be written \(SQLITE_IOERR_WRITE\)/],
   ['restore backup.sqlite --db other.sqlite', /The copy in \S+ cannot be written \(SQLITE_IOERR_WRITE\)/],
+  ['sync --db new.sqlite --base-url http://127.0.0.1:9', /new\.sqlite cannot be written: .+ \(SQLITE_IOERR_WRITE\)/],
   ['export --out t.ndjson', /t\.ndjson would be larger than a file may be/],
 ])('%s beyond the limit of file sizes names what cannot be written', (command, words) => {
   const mirror = makeMirror(...ordinaryRows(500))

@@ -1,7 +1,7 @@
 // Values of flags, and flags that commands have in common. Pure.
 import { parseMoment } from '../../config/duration.ts'
 import { MirrorError } from '../../errors.ts'
-import { isUrl } from '../../export/publish/target.ts'
+import { isNamedAsExport, isUrl } from '../../export/publish/target.ts'
 import type { Flag } from './command.ts'
 
 /** Throws `usage-invalid` where `text` is not one of `allowed`. */
@@ -39,8 +39,14 @@ export function checkRange(since: number | null, until: number | null): void {
   }
 }
 
-/** Throws `usage-invalid` where `--out` names stdout, a folder or a URL. */
+/** Throws `usage-invalid` where `--out`, of a command other than export, names stdout, a folder, a URL or an export. */
 export function refuseNoFile(out: string, example: string): void {
+  if (isNamedAsExport(out)) {
+    // TASK_MIRROR_OUT is set for all of them: a report would replace what was exported.
+    throw new MirrorError('usage-invalid', `--out: "${out}" is the name of an export`, {
+      hint: `Name another file, such as \`${example}\`; where TASK_MIRROR_OUT is set, it holds for every command.`,
+    })
+  }
   if (out !== '' && out !== '-' && !out.endsWith('/') && !isUrl(out)) return
   throw new MirrorError('usage-invalid', `--out: "${out}" is not the name of a file`, {
     hint: `Name one, such as \`${example}\`.`,

@@ -48,9 +48,18 @@ export const OTHER_ENDINGS: readonly string[] = FORMAT_NAMES.flatMap((format) =>
   return others.map((other) => `${other} as ${usual}`)
 })
 
+function endingIn(out: string) {
+  return ENDINGS.find(({ text }) => out.toLowerCase().endsWith(text))
+}
+
 /** Whether a destination is written as a URL, not as a path; `C://` is a drive. */
 export function isUrl(out: string): boolean {
   return /^(s3:|[a-z][a-z0-9+.-]+:\/\/)/i.test(out)
+}
+
+/** Whether a name says that it is a file of `export`. */
+export function isNamedAsExport(out: string): boolean {
+  return endingIn(out) !== undefined
 }
 
 /** `isFolder`: there is one at `out`. Throws `usage-invalid` where nothing tells the format or parts do not fit. */
@@ -62,7 +71,7 @@ export function targetOf(out: string, format?: Format, compression?: Compression
   }
   const kind = isS3 ? 's3' : out === '-' ? 'stdout' : isFolder || out.endsWith('/') ? 'folder' : 'file'
   const isOneFile = kind === 'stdout' || kind === 'file'
-  const ending = isOneFile ? ENDINGS.find(({ text }) => out.toLowerCase().endsWith(text)) : undefined
+  const ending = isOneFile ? endingIn(out) : undefined
   const chosen =
     format ?? ending?.format ?? (kind === 'stdout' ? STREAM_FORMATS[0] : isOneFile ? undefined : FORMAT_NAMES[0])
   if (chosen === undefined) {

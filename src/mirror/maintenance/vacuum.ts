@@ -2,7 +2,7 @@
 import { dirname } from 'node:path'
 import { isMirrorError, MirrorError } from '../../errors.ts'
 import { connect, lend } from '../connect.ts'
-import { explaining } from '../explain.ts'
+import { explaining, isNotWritten } from '../explain.ts'
 import { askProcess } from './statement-process.ts'
 
 export interface Vacuumed {
@@ -40,13 +40,13 @@ export function vacuum({ path, out }: { path: string; out: string }): Vacuumed {
 /** SQLite does not say which file cannot be written: it is the copy, because nothing else is. */
 function ofCopy(folder: string, cause: MirrorError): MirrorError {
   const isFull = cause.code === 'disk-full'
-  if (!isFull && !/^SQLITE_IOERR_(WRITE|FSYNC|TRUNCATE)$/.test(String(cause.facts.sqlite))) return cause
+  if (!isFull && !isNotWritten(cause.facts.sqlite)) return cause
   const what = isFull
     ? `The disk of ${folder} is full`
     : `The copy in ${folder} cannot be written (${cause.facts.sqlite})`
   return new MirrorError(isFull ? cause.code : 'snapshot-unwritable', `${what}; what was there before is as it was`, {
     facts: { path: folder },
-    hint: `${isFull ? 'Free some space' : 'Look at the limit of file sizes (ulimit -f) and at the disk'} and run the same command again.`,
+    hint: cause.hint,
     cause,
   })
 }
