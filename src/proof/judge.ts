@@ -122,16 +122,6 @@ export class Judge {
     return true
   }
 
-  /** The walk has found that answers leave items out. */
-  filter(): void {
-    this.state = { ...this.state, isFiltered: true }
-  }
-
-  /** An earlier walk has seen ties in both orders of their ids: nothing is to rest on one of these. */
-  unorder(): void {
-    this.state = { ...this.state, tiesRise: true, tiesFall: true }
-  }
-
   /** Claims the end of the list or the range, by the window taken in last. Returns whether that is newly proven. */
   protected end(): boolean {
     const last = this.#last
@@ -182,8 +172,8 @@ export class Judge {
     if (line.op === 'told') this.hearAnswer(line.fact, line.handle)
     else if (line.op === 'taken') this.hearTaken(line.handle)
     else if (line.op === 'marked') this.isToMark = false
-    else if (line.op === 'filtered') this.filter()
-    else if (line.op === 'unordered') this.unorder()
+    else if (line.op === 'filtered') this.state = { ...this.state, isFiltered: true }
+    else if (line.op === 'unordered') this.state = { ...this.state, tiesRise: true, tiesFall: true }
     else if (line.op === 'resumed') this.#resume()
     else if (!((line.op === 'owed' && this.owe()) || (line.op === 'ended' && this.end())))
       throw new Unproven(

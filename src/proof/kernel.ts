@@ -102,21 +102,20 @@ export class Kernel extends Judge {
     return isNew
   }
 
-  override filter(): void {
-    super.filter()
-    this.#note({ op: 'filtered' })
+  /** The walk has found that answers leave items out. */
+  filter(): void {
+    this.#say({ op: 'filtered' })
   }
 
-  override unorder(): void {
-    super.unorder()
-    this.#note({ op: 'unordered' })
+  /** An earlier walk has seen ties in both orders of their ids: nothing is to rest on one of these. */
+  unorder(): void {
+    this.#say({ op: 'unordered' })
   }
 
   /** The ids of a run that was counted just now, for the caller to mark: they are met from now on. */
   takeCounted(): string[] {
     if (!this.isToMark) return []
-    this.isToMark = false
-    this.#note({ op: 'marked' })
+    this.#say({ op: 'marked' })
     const ids = [...this.#counted]
     this.#counted.clear()
     return ids
@@ -143,6 +142,12 @@ export class Kernel extends Judge {
 
   #note(line: Line): void {
     this.#evidence.push(line)
+  }
+
+  /** Hears the line as a judge of the evidence will. */
+  #say(line: Line): void {
+    this.hear(line)
+    this.#note(line)
   }
 
   #lookAhead({ skip, count, floorAt, received }: Fact, { ids, met }: ListAnswer): void {

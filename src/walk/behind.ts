@@ -151,22 +151,16 @@ async function* joinByPlace(
   const leavesOut = passed.includes(null)
   // A list that grows faster than it is read may look like one with hidden items for ever.
   const ended = leavesOut ? await endIfSpent(ongoing) : null
-  if (ended !== null) {
+  if (ended !== null || !(await isStillPassed(reader, last, passed))) {
     reader.drop(window)
-    return ended
-  }
-  if (!(await isStillPassed(reader, last, passed))) {
-    reader.drop(window)
-    return 'moved'
+    return ended ?? 'moved'
   }
   if (leavesOut) kernel.filter()
   const again = await seeLast(reader, last)
   // If the last item stands where it stood and the window still does not join, the walk goes on, and is partial.
   const isHere = last.id === null || placeIn(last, again) === last.index
-  if (
-    !kernel.joins(window.handle) &&
-    !(isHere && (passed.length > 0 || ongoing.isUnpaid || kernel.state.spoiled !== null))
-  ) {
+  const goesOnAnyway = isHere && (passed.length > 0 || ongoing.isUnpaid || kernel.state.spoiled !== null)
+  if (!goesOnAnyway && !kernel.joins(window.handle)) {
     reader.drop(window)
     return 'moved'
   }

@@ -99,10 +99,7 @@ export function extendChain(before: ChainState, window: ItemsWindow, follows = f
   if (first) {
     chain.firstServiceDate = window.serviceDate
     chain.firstStartedAt = window.startedAt
-    for (const moment of moments) {
-      if (moment !== null && (chain.newestInFirst === null || moment > chain.newestInFirst))
-        chain.newestInFirst = moment
-    }
+    chain.newestInFirst = chain.order.highest
   }
   return chain
 }

@@ -78,13 +78,11 @@ export function observe(orderSeen: OrderSeen, ids: string[], moments: Moment[], 
       if (moment > orderSeen.previous) orderSeen.rising += 1
       else if (moment < orderSeen.previous) orderSeen.falling += 1
     } else if (isTied) orderSeen.pairs += 1
-    if (orderSeen.lowest !== null)
-      orderSeen.inversionDesc = Math.max(orderSeen.inversionDesc, moment - orderSeen.lowest)
-    if (orderSeen.highest !== null)
-      orderSeen.inversionAsc = Math.max(orderSeen.inversionAsc, orderSeen.highest - moment)
     orderSeen.previous = moment
-    if (orderSeen.lowest === null || moment < orderSeen.lowest) orderSeen.lowest = moment
-    if (orderSeen.highest === null || moment > orderSeen.highest) orderSeen.highest = moment
+    orderSeen.lowest = Math.min(orderSeen.lowest ?? moment, moment)
+    orderSeen.highest = Math.max(orderSeen.highest ?? moment, moment)
+    orderSeen.inversionDesc = Math.max(orderSeen.inversionDesc, moment - orderSeen.lowest)
+    orderSeen.inversionAsc = Math.max(orderSeen.inversionAsc, orderSeen.highest - moment)
     addSample(orderSeen, moment)
   }
 }
@@ -146,32 +144,30 @@ interface OrderShown {
   inversionMs: number
 }
 
+const NO_ORDER: OrderShown = { order: 'none', inversionMs: 0 }
+
 /** The order that this shows. Inversions of createdAt up to `settleMs` still count as created order. */
 export function orderShown(orderSeen: OrderSeen, settleMs: number): OrderShown {
-  if (orderSeen.unstable) return { order: 'none', inversionMs: 0 }
-  const { idRose, idFell, idPairs } = orderSeen
+  if (orderSeen.unstable) return NO_ORDER
+  const { rising, falling, idRose, idFell } = orderSeen
   const idOrder = !idFell ? 'id_asc' : !idRose ? 'id_desc' : null
-  if (orderSeen.values.length >= 3 && orderSeen.rising + orderSeen.falling > 0) {
+  const byIds: OrderShown | null =
+    idOrder !== null && orderSeen.idPairs >= 2 ? { order: idOrder, inversionMs: 0 } : null
+  if (orderSeen.values.length >= 3 && rising + falling > 0) {
     // Most neighbours were never seen side by side: what the others show is chance.
-    if (2 * orderSeen.pairs < orderSeen.seen - 1) return { order: 'none', inversionMs: 0 }
-    // Where everything was created within the tolerance, any sequence would do: that shows no order.
-    const spread = spreadOf(orderSeen.sample)
-    const tolerated = (inversion: number): boolean =>
-      inversion === 0 || (inversion <= settleMs && spread > 2 * settleMs)
-    const desc = tolerated(orderSeen.inversionDesc) && orderSeen.falling > orderSeen.rising
-    const asc = tolerated(orderSeen.inversionAsc) && orderSeen.rising > orderSeen.falling
+    if (2 * orderSeen.pairs < orderSeen.seen - 1) return NO_ORDER
+    if (rising === falling) return byIds ?? NO_ORDER
+    const order = falling > rising ? 'created_desc' : 'created_asc'
+    const byCreated = { order, inversionMs: inversionIn(orderSeen, order) } as const
     // An order without any inversion is believed before one that needs tolerance; ids before a tolerated createdAt.
-    if (desc && orderSeen.inversionDesc === 0) return { order: 'created_desc', inversionMs: 0 }
-    if (asc && orderSeen.inversionAsc === 0) return { order: 'created_asc', inversionMs: 0 }
-    if (idOrder !== null && idPairs >= 2) return { order: idOrder, inversionMs: 0 }
-    if (desc) return { order: 'created_desc', inversionMs: orderSeen.inversionDesc }
-    if (asc) return { order: 'created_asc', inversionMs: orderSeen.inversionAsc }
-    return { order: 'none', inversionMs: 0 }
+    if (byCreated.inversionMs === 0) return byCreated
+    // Where everything was created within the tolerance, any sequence would do: that shows no order.
+    const isTolerated = byCreated.inversionMs <= settleMs && spreadOf(orderSeen.sample) > 2 * settleMs
+    return byIds ?? (isTolerated ? byCreated : NO_ORDER)
   }
-  if (idOrder !== null && idPairs >= 2) return { order: idOrder, inversionMs: 0 }
+  if (byIds !== null) return byIds
   // Two values of createdAt that go back and forth, and ids that do, are in no order either.
-  if (idOrder === null && Math.min(orderSeen.inversionDesc, orderSeen.inversionAsc) > 0)
-    return { order: 'none', inversionMs: 0 }
+  if (idOrder === null && Math.min(orderSeen.inversionDesc, orderSeen.inversionAsc) > 0) return NO_ORDER
   // Too little; or ties of one or two createdAt whose ids are in no order, in a list that createdAt may well order.
   return { order: null, inversionMs: 0 }
 }
@@ -191,8 +187,7 @@ export function contradicts(orderSeen: OrderSeen, known: KnownOrder, settleMs: n
   if (!isCreatedOrder(known.order)) return false
   const { order } = orderShown(orderSeen, settleMs)
   if (order !== null && order !== 'none' && order !== known.order) return true
-  const inversion = known.order === 'created_desc' ? orderSeen.inversionDesc : orderSeen.inversionAsc
-  return orderSeen.unstable || inversion > Math.max(settleMs, known.inversionMs)
+  return orderSeen.unstable || inversionIn(orderSeen, known.order) > Math.max(settleMs, known.inversionMs)
 }
 
 /**
@@ -203,8 +198,11 @@ export function orderKept(orderSeen: OrderSeen, known: KnownOrder | undefined, s
   const shown = orderShown(orderSeen, settleMs)
   if (known === undefined || (shown.order !== null && shown.order !== 'none')) return shown
   if (!isCreatedOrder(known.order) || contradicts(orderSeen, known, settleMs)) return shown
-  const seen = known.order === 'created_desc' ? orderSeen.inversionDesc : orderSeen.inversionAsc
-  return { order: known.order, inversionMs: seen }
+  return { order: known.order, inversionMs: inversionIn(orderSeen, known.order) }
+}
+
+function inversionIn({ inversionDesc, inversionAsc }: OrderSeen, order: 'created_desc' | 'created_asc'): number {
+  return order === 'created_desc' ? inversionDesc : inversionAsc
 }
 
 /** Whether a list in this order has the newest task at one end and the oldest at the other. */

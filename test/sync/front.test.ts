@@ -10,9 +10,9 @@ import {
   untouchedFrom,
   watchFront,
 } from '../../src/sync/steps/front.ts'
+import { Sequence } from '../../src/sync/steps/sequence.ts'
 import type { ParsedList } from '../../src/sync/writer/writing.ts'
 import { noOrderSeen } from '../../src/walk/order.ts'
-import { Sequence } from '../../src/walk/sequence.ts'
 import type { ItemsWindow } from '../../src/walk/source.ts'
 import fc from '../support/fc.ts'
 

@@ -3,11 +3,11 @@
 import type { Facts } from '../../mirror/tables/facts.ts'
 import { isCreatedOrder, orderShown } from '../../walk/order.ts'
 import type { WalkResult } from '../../walk/request.ts'
-import { Sequence } from '../../walk/sequence.ts'
 import type { Run } from '../context.ts'
 import type { PlanStep } from '../plan.ts'
 import { type CameToFront, frontsAfter, isTouchOrder, type WatchedFront, watchFront } from './front.ts'
 import { Newcomers } from './met-count.ts'
+import { Sequence } from './sequence.ts'
 import {
   endWalk,
   frontierOf,

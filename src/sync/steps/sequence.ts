@@ -1,5 +1,5 @@
 // The sequence in which a walk met a list, small enough to be kept for another walk to be compared with. Pure.
-import { idHash } from '../task/id-hash.ts'
+import { idHash } from '../../task/id-hash.ts'
 
 /** A longer list is not compared: 32 MB. */
 const LONGEST = 4_194_304
