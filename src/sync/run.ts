@@ -194,12 +194,12 @@ async function carryOutStep(run: Run, tally: RunTally, step: PlanStep, at: numbe
     }
     case 'details': {
       const { isTold, isMore } = await compareWithDetails(run)
-      // Of what the walks behind this step show, too.
-      await beginComparison(run)
       if (!isTold) short.set('details', NOT_COMPARED)
       const absent = await askOwedDetails(run)
       const isAgain = isMore || (await areDeletedPerhaps(run, tally, absent))
       if (isAgain) await goOnWith(run, tally, at, [FULL_AGAIN, { kind: 'deletions' }, step])
+      // What that walk shows is compared, too.
+      if (tally.plan.slice(at).some(({ kind }) => kind === 'full')) await beginComparison(run)
       break
     }
     case 'deletions':
