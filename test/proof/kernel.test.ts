@@ -761,6 +761,16 @@ test('a walk of a range that begins within it spoils itself', () => {
   expect(reader.join(2, 2)).toBe('from: begins before the range')
 })
 
+test('a range that begins within a run has not ended where nothing was: more of its ties may have moved behind it', () => {
+  const reader = new Reader('s9 t9 u9 m7 x5', { order: 'created_desc', from: 8, to: null })
+  expect(reader.join(2, 1)).toBeNull()
+  for (let time = 0; time < 2; time += 1) reader.look(5, 6)
+  // Two come in, and u moves in front of its ties: it stands where it stood, and x two further down.
+  reader.list = ['z11', 'y10', 'u9', 's9', 't9', 'm7', 'x5']
+  expect(reader.join(0, 6)).toBeNull()
+  expect(reader.kernel.missing()).toBe('the end of the list was shown')
+})
+
 test('a service that gives its last window again behind the end', () => {
   const reader = new Reader('a9 b8 c7')
   reader.join(0, 3)
