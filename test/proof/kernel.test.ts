@@ -435,6 +435,19 @@ test('a run ends where a window is refused that reaches no further than one that
   expect(heardOf(read, { ...refused, asked: 2 }).count).toBeNull()
 })
 
+test('a window that makes a run owed and ends within it is half a look at its end', () => {
+  const reader = new Reader('k9 a5 b5 c5 z1')
+  reader.join(0, 2)
+  reader.join(1, 3)
+  expect(reader.kernel.owed).toBe(5)
+  // The other half; its beginning; and its end once more.
+  for (const skip of [4, 0, 3]) reader.look(skip, 2)
+  expect(reader.kernel.owed).toBe(5)
+  reader.look(1, 3)
+  reader.look(3, 2)
+  expect(reader.kernel.owed).toBeUndefined()
+})
+
 test('a run that goes on behind where it ended is counted anew', () => {
   const reader = new Reader('a9 b5 c5 d5 e3')
   reader.join(0, 2)
