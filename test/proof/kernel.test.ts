@@ -948,6 +948,17 @@ test('what stands elsewhere with the same createdAt is not counted for the run',
   expect(reader.kernel.owed).toBeUndefined()
 })
 
+test('a short window is an end although something was seen further down than it, once another item stood in its place', () => {
+  const reader = new Reader('a9 b8 c7 d6 e5')
+  reader.join(0, 4)
+  reader.join(2, 4)
+  reader.list.unshift('p9', 'q9')
+  reader.look(3, 2)
+  reader.list.unshift('r9', 's9', 't9', 'u9')
+  reader.look(5, 1)
+  expect(reader.kernel.missing()).toBeNull()
+})
+
 test('a short window is no end where something was seen behind it, until a later one shows that it was in front', () => {
   const reader = new Reader('a9 b8 c7 d6 e5')
   reader.join(0, 3)
