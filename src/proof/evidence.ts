@@ -38,7 +38,7 @@ const FACT: Record<keyof Fact, null | false | 0> = {
   newest: null,
 }
 /** The kinds of lines that hold nothing else. */
-const BARE = ['marked', 'owed', 'filtered', 'unordered', 'ended', 'resumed'] as const
+const BARE = ['owed', 'filtered', 'unordered', 'ended', 'resumed'] as const
 const EMPTY = Object.entries(FACT) as [keyof Fact, null | false | 0][]
 
 /** `lines` as the JSON text of an array. */
@@ -66,6 +66,7 @@ export function linesOf(text: string): Line[] {
     }
     if (op === 'begun') return { op, range: values[0] as WalkRange | null, rules: Number(values[1]) }
     if (op === 'taken') return { op, handle: Number(values[0]), ahead: values[1] === true }
+    if (op === 'marked') return { op, ahead: values[0] === true }
     if (op === 'complete') return { op, isWhole: values[0] === true }
     const bare = BARE.find((name) => name === op)
     if (bare === undefined) throw new Unproven('a line of it is of no kind that is known')

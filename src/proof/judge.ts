@@ -21,17 +21,16 @@ import {
 } from './rules.ts'
 import { BEGINNING, NO_TRIAL, type State, type Trial, type WalkRange } from './state.ts'
 
-/** One line of the evidence: plain data. `ahead`: ids were seen behind the floor that have not been taken in since. */
+/** One line of the evidence: plain data. `ahead`: ids were seen behind the floor that have not been met since. */
 export type Line =
   /** The first line: what the walk speaks of (null: the whole list), and by which rules. */
   | { op: 'begun'; range: WalkRange | null; rules: number }
   | { op: 'told'; handle: number | null; fact: Fact; ahead: boolean }
   | { op: 'taken'; handle: number; ahead: boolean }
-  /**
-   * A counted run's ids were marked; the floor's run is owed, as the list may end with it; answers leave items out;
-   * ties do not stand in the order of their ids.
-   */
-  | { op: 'marked' | 'owed' | 'filtered' | 'unordered' }
+  /** A counted run's ids were marked. */
+  | { op: 'marked'; ahead: boolean }
+  /** The floor's run is owed, as the list may end with it; answers leave items out; ties are not in the order of ids. */
+  | { op: 'owed' | 'filtered' | 'unordered' }
   /** The end of the list or the range was claimed, and proven. */
   | { op: 'ended' }
   /** Another process goes on, without the answers of the one before: what was begun with those begins again. */
@@ -43,7 +42,7 @@ export type Line =
 export class Unproven extends Error {}
 
 /** Raised with every change of a rule or of what a line says: evidence by other rules proves nothing by these. */
-export const RULES_NUMBER = 39
+export const RULES_NUMBER = 40
 
 /** The evidence was made by the rules of another version. */
 export class OtherRules extends Unproven {}
@@ -55,7 +54,7 @@ export const MOST_TOLD = 64
 
 export class Judge {
   state: State
-  /** Ids were seen behind the floor, and have not been taken in since: the list does not end there. */
+  /** Ids were seen behind the floor, and have not been met since: the list does not end there. */
   protected isAhead = false
   /** Ids of a run that was counted are still to be marked. */
   protected isToMark = false

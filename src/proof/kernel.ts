@@ -23,7 +23,7 @@ export class Kernel extends Judge {
   /** The ids of each answer that may still be taken in, by its handle. */
   readonly #idsOf = new Map<number, readonly string[]>()
   /**
-   * Ids seen behind the floor and not taken in since, each with a time. An id that was not seen in one answer with the
+   * Ids seen behind the floor and not met since, each with a time. An id that was not seen in one answer with the
    * floor may stand in front of it by now: it is forgotten when a window joins that was asked for after that time.
    */
   readonly #ahead = new Map<string, number>()
@@ -115,8 +115,9 @@ export class Kernel extends Judge {
   /** The ids of a run that was counted just now, for the caller to mark: they are met from now on. */
   takeCounted(): string[] {
     if (!this.isToMark) return []
-    this.#say({ op: 'marked' })
     const ids = [...this.#counted]
+    for (const id of ids) this.#ahead.delete(id)
+    this.#say({ op: 'marked', ahead: this.#ahead.size > 0 })
     this.#counted.clear()
     return ids
   }

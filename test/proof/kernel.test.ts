@@ -1208,6 +1208,20 @@ test.each<[string, (reader: Reader) => void]>([
   expect(new Kernel(null, reader.kernel.save()).missing()).toBe('room: no cut by size was seen')
 })
 
+test('an end that room alone has shown stays one where all that was seen behind it belongs to the run that was counted', () => {
+  const reader = new Reader('y11 z10 a9 b8 n8 c8 d8')
+  reader.join(0, 4)
+  reader.list = ['y11', 'z10', 'a9', 'n8', 'b8', 'c8', 'd8']
+  reader.join(4, 4)
+  expect(reader.kernel.missing()).toBe('the run of equal createdAt that is owed has been counted')
+  reader.list = ['y11', 'z10', 'a9', 'd8', 'n8', 'b8', 'c8']
+  for (const skip of [4, 2, 4]) reader.look(skip, 4)
+  expect(reader.kernel.owed).toBeUndefined()
+  expect(reader.kernel.missing()).toBeNull()
+  reader.kernel.conclude(true)
+  expect(prove(reader.kernel.takeEvidence()).isWhole).toBe(true)
+})
+
 test('an answer with ties alone that reaches beyond a refusal is no end until their run has been counted', () => {
   const reader = new Reader('t5 x5')
   reader.join(0, 1)
