@@ -2,7 +2,9 @@
 import { expect, test } from 'vitest'
 import { Kernel } from '../../src/proof/kernel.ts'
 import { brokenFor, type Listing } from './assumptions.ts'
-import { claimed, type EndedWalk } from './oracle.ts'
+import { BROKEN, claimed, type EndedWalk } from './oracle.ts'
+import { CALM, PLAIN, type Scenario } from './scenario.ts'
+import { Stage, simulate } from './simulate.ts'
 
 /** A walk over lists of tasks `a` to `z`, newest first, each answer as the list was then: what it proves, and what is broken for `z`; `inFront` is listed and never shown; `from`: where the answer begins, if not at `skip`; `most`: as many as it holds. */
 function walkOver(
@@ -84,4 +86,32 @@ test('a walk speaks of what was listed since the first one began that its verdic
   const spans = new Map(ended.map(({ id }) => [id, { first: 10 * id, last: 10 * id + 9, viewed: [] }]))
   expect(claimed(ended[3] as EndedWalk, ended, spans)).toMatchObject({ first: 40, last: 69 })
   expect(claimed(ended[0] as EndedWalk, ended, spans)).toMatchObject({ first: 30, last: 39 })
+})
+
+test('ties that change places at every request, in a list that leaves tasks out, are the broken assumption that the walk names', async () => {
+  const run = (jumpMs: number, changes: number, command: 'sync' | 'backfill') =>
+    ({ jumpMs, changes, request: { command }, kill: null }) as const
+  const scenario: Scenario = {
+    ...CALM,
+    seed: 8_110_024_613,
+    account: { ...PLAIN, order: 'created_asc', tasks: 11, spanDays: 1, shuffleTies: true, hiddenFraction: 0.2 },
+    ...{ notFound: 'envelope-404', window: 11, overlap: 2, concurrency: 4, settleMs: 60_000, dateHeader: false },
+    ...{ latencyMs: 50, changes: 0.05, places: ['now', 'behind', 'future'], lateMs: 180_002 },
+    changeKinds: ['insert', 'insert', 'remove', 'finish', 'delist', 'restore'],
+    runs: [
+      run(0, 0, 'sync'),
+      run(250_696_634, 0, 'sync'),
+      {
+        ...run(5_096_082, 20, 'sync'),
+        request: { command: 'sync', allowMassDelete: true },
+        kill: { at: 20, how: 'within' },
+      },
+      run(5_297_086, 20, 'backfill'),
+    ],
+  }
+  using stage = new Stage()
+  const { violations } = await simulate(scenario, stage)
+  expect(new Set(violations.map((violation) => violation.split(':')[0]))).toEqual(
+    new Set([`${BROKEN} "ties-keep-places"`]),
+  )
 })

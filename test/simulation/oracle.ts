@@ -322,16 +322,16 @@ function brokenIn(
   walk: EndedWalk,
   missed: { id: string; createdAt: number },
 ): string {
-  // What cannot be read may have taken its place among those of its createdAt, wherever that was looked at.
-  const isBeside = (id: string): boolean => ledger.lives.get(id)?.createdAt === missed.createdAt
-  if (
-    account.shuffleTies &&
-    [...poisoned].some(isBeside) &&
-    restsOf(evidenceIn(path, walk.id)).includes('unread-apart')
-  )
-    return `${BROKEN} "unread-apart": `
   const viewed = spans.get(walk.id)?.viewed ?? []
-  if (isOutOfPlace(ledger, missed, viewed, settleMs) && restsOf(evidenceIn(path, walk.id)).includes('created-order'))
+  const rests = restsOf(evidenceIn(path, walk.id))
+  const isBeside = (id: string): boolean => id !== missed.id && ledger.lives.get(id)?.createdAt === missed.createdAt
+  if (account.shuffleTies) {
+    // What cannot be read may have taken its place among those of its createdAt, wherever that was looked at.
+    if ([...poisoned].some(isBeside) && rests.includes('unread-apart')) return `${BROKEN} "unread-apart": `
+    const hasTies = viewed.some((answer) => ledger.listings.get(answer)?.listed.some(isBeside))
+    if (hasTies && rests.includes('ties-keep-places')) return `${BROKEN} "ties-keep-places": `
+  }
+  if (isOutOfPlace(ledger, missed, viewed, settleMs) && rests.includes('created-order'))
     return `${BROKEN} "created-order": `
   if (standsAsBefore(ledger, missed.id, viewed)) return `${BROKEN} "order": `
   const broken = brokenFor(missed, evidenceIn(path, walk.id), viewed, ledger.listings)
