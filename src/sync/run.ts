@@ -234,17 +234,20 @@ const NOT_COMPARED =
 
 async function askForIds(run: Run, tally: RunTally, ids: string[]): Promise<void> {
   await seeAccount(run)
-  const { asked, missing } = await askForAll(
+  const { asked, missing, untaken } = await askForAll(
     run,
     { ids, reason: 'detail', byHand: true },
     countedAs(run, 'details', ids.length),
   )
-  const absent = ids.length - asked + missing.length
+  const without = [...missing.map(({ taskId }) => taskId), ...untaken]
+  const absent = ids.length - asked + without.length
   if (absent === 0) return
-  const named = missing.slice(0, MOST_NAMED).map(({ taskId }) => JSON.stringify(taskId))
+  const named = without.slice(0, MOST_NAMED).map((id) => JSON.stringify(id))
   const more = absent > named.length ? ', ...' : ''
   const several = severalText('--id', missing.find(({ taskId }) => taskId.includes(','))?.taskId ?? '')
-  tally.short.set('ids', `${absent} of ${ids.length} ids brought no task: ${named.join(', ')}${more}.${several}`)
+  // Also where the same was set aside by an earlier run, which is no fault of a run that nobody asked for this id.
+  const what = untaken.length === 0 ? 'brought no task' : 'brought no task that could be taken in'
+  tally.short.set('ids', `${absent} of ${ids.length} ids ${what}: ${named.join(', ')}${more}.${several}`)
 }
 
 async function isListEmpty(run: Run): Promise<boolean> {

@@ -502,6 +502,22 @@ test.each([
   expect(stdout).toContain(words)
 })
 
+test('an id whose look-up brings another task is short in every run that asks for just this one', async () => {
+  await using stage = await makeStage({ tasks: 30, openFraction: 0 })
+  const { account } = stage.simulator
+  await stage.sync()
+  account.insert(1, { openShare: 0 })
+  const id = account.idAt(0)
+  account.replaceText(id, account.get(id) as string, account.get(account.idAt(5)) as string)
+  for (let run = 0; run < 2; run += 1) {
+    const { code, stdout } = await stage.runHere(['backfill', '--id', id])
+    expect({ code, stdout }).toEqual({
+      code: 3,
+      stdout: expect.stringContaining(`1 of 1 ids brought no task that could be taken in: "${id}".`),
+    })
+  }
+})
+
 describe('a service that lists tasks and does not answer for single ones', () => {
   const ONCE = { TASK_MIRROR_SERVICE_MAX_RETRIES: '0' }
   const LACKING = { tasks: 60, openFraction: 0, listCarries: 'noResult' } as const

@@ -116,6 +116,8 @@ interface DetailsResult {
   missing: DetailAnswer[]
   /** Ids of tasks whose details show another state than the list did. */
   unsettled: string[]
+  /** Ids whose answers brought a task that was not taken in: set aside, or behind what the list has shown. */
+  untaken: string[]
   /** How many tombstones were found. */
   restored: number
 }
@@ -150,7 +152,7 @@ export async function askForAll(
   { ids, reason, byHand = false, until = Number.POSITIVE_INFINITY }: WantedTasks,
   tell: Tell,
 ): Promise<DetailsResult> {
-  const result: DetailsResult = { asked: 0, late: 0, missing: [], unsettled: [], restored: 0 }
+  const result: DetailsResult = { asked: 0, late: 0, missing: [], unsettled: [], untaken: [], restored: 0 }
   let ready: DetailStep[] = []
   const flush = async (): Promise<void> => {
     const steps = ready
@@ -158,6 +160,7 @@ export async function askForAll(
     if (steps.length === 0) return
     for (const { taskId, outcome } of await run.writer.takeDetails(steps, run.now())) {
       if (outcome === 'unsettled') result.unsettled.push(taskId)
+      if (outcome === 'set-aside' || outcome === 'behind') result.untaken.push(taskId)
       if (outcome === 'restored') result.restored += 1
     }
   }
