@@ -10,7 +10,7 @@ const HOUR = 3_600_000
 const FINAL = new Set(['DONE'])
 
 /** `by: 'sql'` is what happened to the mirror otherwise; `after`: as the same run has listed it before. */
-type Step = { by: 'list' | 'detail'; shows: object; after?: object } | { by: 'sql'; text: string }
+type Step = { by: 'list' | 'detail'; shows: object; after?: object } | { by: 'sql'; text: string } | { by: 'failure' }
 const listed = (shows: object): Step => ({ by: 'list', shows })
 const lookedUp = (shows: object, after?: object): Step => ({ by: 'detail', shows, ...(after && { after }) })
 
@@ -28,6 +28,12 @@ function after(steps: Step[], rules: Rules = { asksDetails: true }) {
       continue
     }
     const session = openRun(path, now, rules)
+    if (step.by === 'failure') {
+      const failed = { kind: 'failed', taskId: 'a', reason: 'detail', error: 'HTTP 503', isOwedFromNow: false } as const
+      session.takeDetails([failed], now)
+      session.close()
+      continue
+    }
     const itemOf = (shows: object) => ({ id: 'a', createdAt: 1, ...shows })
     const raw = (body: object) => Buffer.from(JSON.stringify({ statusCode: 200, body }))
     const shown = step.by === 'list' ? step.shows : step.after
@@ -300,4 +306,36 @@ test('of two look-ups in one run, the one that was asked for earlier does not re
     'updated',
   ])
   session.close()
+})
+
+// A list that leaves out data and result: what is listed dates nothing, as no task has a completedAt.
+const brief = (accuracy: string) => listed({ systemStatus: 'DONE', accuracy })
+const lookUp = (accuracy: string, more: object = { result }) =>
+  lookedUp({ systemStatus: 'DONE', accuracy, data, ...more })
+const failure: Step = { by: 'failure' }
+const times = <T>(count: number, step: T): T[] => Array.from({ length: count }, () => step)
+
+test.each<[string, Step[], object]>([
+  [
+    'nothing was owed before',
+    [brief('DAY'), lookUp('DAY'), brief('MONTH'), lookUp('HOUR'), brief('MONTH')],
+    { owed: 1 },
+  ],
+  [
+    'look-ups had failed for hours',
+    [brief('DAY'), lookUp('DAY'), brief('MONTH'), ...times(4, failure), lookUp('HOUR'), brief('MONTH'), brief('MONTH')],
+    { owed: 1 },
+  ],
+  [
+    'its result had been waited for for hours',
+    [brief('DAY'), ...times(4, lookUp('DAY', {})), brief('MONTH'), lookUp('HOUR'), brief('MONTH'), brief('MONTH')],
+    { owed: 1 },
+  ],
+  [
+    'its result had been waited for, and the look-up shows the list behind',
+    [brief('DAY'), ...times(4, lookUp('DAY', {})), brief('MONTH'), lookUp('HOUR'), brief('MONTH'), lookUp('MONTH')],
+    { accuracy: 'MONTH', owed: 0 },
+  ],
+])('the first look-up that shows another state than the list is not believed where %s', (_, steps, expected) => {
+  expect(after(steps)).toMatchObject(expected)
 })

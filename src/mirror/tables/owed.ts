@@ -34,8 +34,14 @@ export interface Debt {
   owedAt: number | null
   /** The task as the list showed it, JSON text; null where that is the row itself. */
   listed: string | null
+  /** Why it was not settled when it was asked for last. */
+  lastError: string | null
 }
 
+/** `last_error` of a detail that shows an earlier or another state than the list did. */
+export const LAGS = 'the detail shows an earlier state than the list'
+export const DISAGREES = 'the detail shows another state than the list'
+const IS_DISPUTED = `coalesce(last_error IN ('${LAGS}', '${DISAGREES}'), 0)`
 /** `last_error` of a final task whose detail has no result yet. */
 export const NO_RESULT = 'final, but its detail has no result yet'
 /** `last_error` of a task whose detail cannot be taken in. */
@@ -55,7 +61,10 @@ function statements(db: Db) {
        ON CONFLICT (task_id, reason) DO UPDATE SET next_check_at = min(next_check_at, excluded.next_check_at),
          listed = excluded.listed`,
     ),
-    find: db.prepare('SELECT attempts, owed_at AS owedAt, listed FROM open_checks WHERE task_id = ? AND reason = ?'),
+    find: db.prepare(
+      `SELECT attempts, owed_at AS owedAt, listed, last_error AS lastError FROM open_checks
+       WHERE task_id = ? AND reason = ?`,
+    ),
     isOwed: db.prepare('SELECT 1 FROM open_checks WHERE task_id = ? AND reason = ?'),
     settle: db.prepare('DELETE FROM open_checks WHERE task_id = ? AND reason = ?'),
     settleResult: db.prepare("DELETE FROM open_checks WHERE task_id = ? AND reason = 'detail' AND last_error = ?"),
@@ -69,7 +78,13 @@ function statements(db: Db) {
       `UPDATE open_checks SET checked_at = @now, next_check_at = @now + CASE reason
          WHEN 'deleted' THEN min(2592000000, 43200000 * (1 << min(attempts, 10)))
          ELSE min(86400000, 30000 * attempts * attempts) END,
-       attempts = attempts + 1, last_error = @error WHERE task_id = @taskId AND reason = @reason`,
+         attempts = attempts + 1,
+         last_error = CASE WHEN ${IS_DISPUTED} AND @error <> '${SET_ASIDE}' THEN last_error ELSE @error END
+       WHERE task_id = @taskId AND reason = @reason`,
+    ),
+    dispute: db.prepare(
+      `UPDATE open_checks SET attempts = 0, owed_at = ?, last_error = ?
+       WHERE task_id = ? AND reason = 'detail' AND NOT ${IS_DISPUTED}`,
     ),
     due: db.prepare(
       `SELECT o.task_id AS taskId, t.seq AS seq FROM open_checks o JOIN tasks t ON t.id = o.task_id
@@ -172,7 +187,13 @@ export class OwedTable {
     this.#sql.oweAllDetails.run(dueAt, dueAt, since, since, until, until)
   }
 
-  /** Notes that asking failed: the next run asks again, later runs more and more rarely. */
+  /** Notes that a detail shows another state than the list: how long it goes on doing so counts from the first time. */
+  dispute(taskId: string, now: number, why: string): void {
+    this.#sql.dispute.run(now, why, taskId)
+    this.retryLater(taskId, 'detail', now, why)
+  }
+
+  /** Notes that asking failed: the next run asks again, later runs more and more rarely. A dispute stays one. */
   retryLater(taskId: string, reason: OwedReason, now: number, error: string): void {
     this.#sql.retryLater.run({ taskId, reason, now, error })
   }

@@ -2,7 +2,7 @@
 import { differingFields } from '../../mirror/forms/differences.ts'
 import { isMeaningless } from '../../mirror/forms/forms.ts'
 import { hasEnded, shapeTask } from '../../mirror/shape.ts'
-import { NO_RESULT, type OwedReason, SET_ASIDE } from '../../mirror/tables/owed.ts'
+import { LAGS, NO_RESULT, type OwedReason, SET_ASIDE } from '../../mirror/tables/owed.ts'
 import type { SetAside } from '../../mirror/tables/set-aside.ts'
 import type { KnownTask } from '../../mirror/tables/tasks.ts'
 import { type Detail, readDetail } from '../../service/decode/wire.ts'
@@ -10,7 +10,7 @@ import type { Task } from '../../task.ts'
 import { type AccountSigns, isOther } from '../identity.ts'
 import { anotherTask, isAnother, isBare, isFinal, type ListedOutcome, storedTask } from './intake.ts'
 import { nextHiddenCheck, nextResultCheck, openWait } from './open-checks.ts'
-import { LAGS, takeDetail } from './take-detail.ts'
+import { takeDetail } from './take-detail.ts'
 import type { ParsedAnswer, Writing } from './writing.ts'
 
 /** What came of asking for one task by its id. */
@@ -127,7 +127,7 @@ function takeTask(
     const completedAt = hasEnded(task) && typeof task.completedAt === 'number' ? task.completedAt : null
     const next = nextResultCheck(debt?.attempts ?? 0, completedAt, now)
     tables.owed.postpone(taskId, 'detail', { now, next }, NO_RESULT)
-  } else if (owedFor !== null) tables.owed.retryLater(taskId, 'detail', now, owedFor)
+  } else if (owedFor !== null) tables.owed.dispute(taskId, now, owedFor)
   // A detail that shows what the mirror holds tells nothing of the list.
   if (taken.isTaken) tables.setAside.settle(taskId, now, outcome === 'unchanged' ? 'detail' : null)
   if (taken.isOpen) {

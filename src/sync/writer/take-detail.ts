@@ -6,7 +6,7 @@ import { compareForms } from '../../mirror/forms/differences.ts'
 import { isOfTwoStates, recencyOf, withOnlyListed } from '../../mirror/forms/forms.ts'
 import { contentHash } from '../../mirror/row-bytes.ts'
 import { sameContent, shapeTask } from '../../mirror/shape.ts'
-import { type Debt, NO_RESULT } from '../../mirror/tables/owed.ts'
+import { type Debt, DISAGREES, LAGS, NO_RESULT } from '../../mirror/tables/owed.ts'
 import type { KnownTask, RowTimes } from '../../mirror/tables/tasks.ts'
 import type { Task } from '../../task.ts'
 import { isOther } from '../identity.ts'
@@ -22,9 +22,6 @@ interface DetailTakenAs {
   owedFor: string | null
 }
 
-/** `last_error` of a detail that shows an earlier or another state than the list did. */
-export const LAGS = 'the detail shows an earlier state than the list'
-const DISAGREES = 'the detail shows another state than the list'
 /** After so many attempts and so much time, a detail that still shows another state than the list did is believed. */
 const PATIENCE = { attempts: 3, ms: 3_600_000 }
 
@@ -112,9 +109,11 @@ export function takeDetail(
   return { seq, outcome, isOpen: !isDone(whole), isTaken: true, owedFor: DISAGREES }
 }
 
-/** Whether it has been owed for so long, and asked for so often, that it counts whatever the list shows. */
+/** Whether it has shown another state for so long, and so often, that it counts whatever the list shows. */
 function isPatienceOver(debt: Debt | undefined, now: number): boolean {
   if (debt === undefined || debt.attempts < PATIENCE.attempts) return false
+  // Attempts that failed, or had no result to show, say nothing of how long the two have differed.
+  if (debt.lastError !== LAGS && debt.lastError !== DISAGREES) return false
   return (ageOf(debt.owedAt, now) ?? PATIENCE.ms) >= PATIENCE.ms
 }
 
