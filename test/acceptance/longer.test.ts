@@ -121,11 +121,11 @@ test.concurrent('where one came into the middle whenever a full walk had passed 
 })
 
 test.concurrent.each<[string, number, StageOptions, (stage: Stage) => Promise<unknown> | unknown]>([
-  ['whole windows are answered', 2, {}, () => {}],
-  ['behind the end come the last 20 again', 3, { capItems: 20, repeatLast: true }, () => {}],
+  ['whole windows are answered', 3, {}, () => {}],
+  ['behind the end come the last 20 again', 4, { capItems: 20, repeatLast: true }, () => {}],
   [
     'one comes to the front while the end is looked at',
-    4,
+    5,
     {},
     (stage) => atRequestFrom(stage, TASKS - 20, () => stage.simulator.account.insert(1)),
   ],

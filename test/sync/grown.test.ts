@@ -133,6 +133,38 @@ test.each([
   expect(asked).toEqual(tookNew ? [{ skip: 101, take: 20 }] : [])
 })
 
+test.each([0, 1])(
+  'one came into the middle, where the last answers are cut by size, and %i at the front as the end is looked at',
+  async (late) => {
+    using scratch = makeScratch()
+    const given = { tasks: 300, openFraction: 0.02, compression: 'none', capBytes: 60_000 } as const
+    await using simulator = await startSimulator(given)
+    const { account } = simulator
+    for (const id of account.ids().slice(-2)) {
+      const task = JSON.parse(account.detail(id) as string)
+      account.replaceText(id, JSON.stringify({ ...task, data: { ...task.data, body: 'x'.repeat(50_000) } }))
+    }
+    const sync = async () => {
+      const config = { service: { concurrency: 1 }, sync: { window: 50 } }
+      const context = makeRunContext(simulator.url, scratch.path('mirror.sqlite'), config)
+      const { plan, verdict, inserted } = (await runSync(context, { command: 'sync' })).summary
+      return { verdict, inserted, full: plan.includes('full') }
+    }
+    await sync()
+    expect(await sync()).toEqual({ verdict: 'complete', inserted: 0, full: false })
+    account.insert(1, { where: 'middle', openShare: 0 })
+    let isInserted = false
+    simulator.onBeforeRequest(({ skip }) => {
+      // The last task was looked at where it stood, at 299.
+      if (skip !== 300 || isInserted) return
+      isInserted = true
+      account.insert(late, { openShare: 0 })
+    })
+    expect(await sync()).toEqual({ verdict: 'complete', inserted: 1 + late, full: true })
+    expect(isInserted).toBe(true)
+  },
+)
+
 test('what comes in behind a head walk that reads the whole list is found by the next run', async () => {
   using scratch = makeScratch()
   await using simulator = await startSimulator({ tasks: 90, openFraction: 0, compression: 'none' })

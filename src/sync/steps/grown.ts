@@ -25,8 +25,6 @@ interface LastSeen {
   isMoved: boolean
   /** The ids from that place on, as one answer shows them. */
   ids: string[]
-  /** It need not show all that stands there: it is full, may have been cut, or there is none. */
-  isCut: boolean
 }
 
 interface EndSeen extends LastSeen {
@@ -34,7 +32,7 @@ interface EndSeen extends LastSeen {
   isLonger: boolean
 }
 
-export const NOTHING_SEEN: EndSeen = { length: 0, isMoved: false, ids: [], isCut: true, isLonger: false }
+export const NOTHING_SEEN: EndSeen = { length: 0, isMoved: false, ids: [], isLonger: false }
 
 /** How many tasks this run took in that the list did not hold before. Hidden or unreadable ones have no row. */
 export async function takenIn({ writer }: Run): Promise<number> {
@@ -97,7 +95,8 @@ export async function seeEnd(run: Run, result: WalkResult, { atLeast, met, begun
     const most = await mostHeld(run, result)
     const last = isLook ? await lookAtLast(run) : NOTHING_SEEN
     const length = Math.max(look === 1 ? atLeast : 0, last.length)
-    const isUnknown = isLook && last.isCut && length <= most && most !== Number.POSITIVE_INFINITY
+    // That look may have been cut by size: nothing but an answer from behind the end shows that nothing stands there.
+    const isUnknown = isLook && length <= most && most !== Number.POSITIVE_INFINITY
     const extra = isUnknown ? await countFrom(run, most, last.ids) : length - most
     const isLonger = extra === null || (extra > 0 && (look === looks || !(await cameInFront(run, extra))))
     if (isLonger || extra <= 0) return { ...last, length, isMoved: atLeast === 0 && last.isMoved, isLonger }
@@ -116,13 +115,17 @@ function mostLooks(run: Run): number {
 
 /**
  * How many items stand at `index` or behind it, as far as one answer shows; null where nobody knows. `inFront`: what
- * stands in front of it, for some services give the last items again.
+ * stands in front of it. Some services give the last items again, whatever the index; or one came in at the front.
  */
 async function countFrom(run: Run, index: number, inFront: string[]): Promise<number | null> {
-  const answer = await readBeside(run, { skip: index, take: reachOf(run) })
-  if (answer.kind === 'failed') return null
-  if (answer.kind === 'refused' || answer.value.ids.some((id) => inFront.includes(id))) return 0
-  return answer.value.ids.length
+  for (const skip of [index, index + 1]) {
+    const answer = await readBeside(run, { skip, take: reachOf(run) })
+    if (answer.kind === 'failed') return null
+    if (answer.kind === 'refused') return 0
+    const { ids } = answer.value
+    if (!ids.some((id) => inFront.includes(id))) return ids.length
+  }
+  return 0
 }
 
 /**
@@ -147,13 +150,11 @@ async function lookAtLast(run: Run): Promise<LastSeen> {
   const { total = 0, last_id: lastId } = run.facts
   if (lastId === undefined) return NOTHING_SEEN
   const skip = total + (await takenIn(run)) - 1
-  const take = reachOf(run)
-  const answer = await readBeside(run, { skip, take })
+  const answer = await readBeside(run, { skip, take: reachOf(run) })
   if (answer.kind !== 'ok') return { ...NOTHING_SEEN, isMoved: answer.kind === 'refused' }
   const { ids } = answer.value
   const isMoved = ids.length !== 1 || ids[0] !== lastId
-  const isCut = ids.length >= take || run.facts.page_cap !== undefined
-  return { length: ids.length === 0 ? 0 : skip + ids.length, isMoved, ids, isCut }
+  return { length: ids.length === 0 ? 0 : skip + ids.length, isMoved, ids }
 }
 
 /** How many items a look asks for: more than come in at the front between two of them. */
