@@ -108,6 +108,19 @@ test('that the service lists more than the mirror holds is said with exit 3, and
   })
 })
 
+test('nor is a mirror equal that holds less than was seen of a list whose end cannot be proven', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 40, openFraction: 0 })
+  const context = makeRunContext(simulator.url, scratch.path('m.sqlite'), { random: Math.random })
+  await runSync(context, { command: 'sync' })
+  simulator.account.insert(2)
+  simulator.options.wrap = true
+  expect(await verifyService(context, 40)).toMatchObject({
+    ...{ equal: 40, total: { service: null, mirror: 40 } },
+    problems: ['the service lists at least 2 items more than the mirror holds or has set aside'],
+  })
+})
+
 test('tasks that the service fails to answer for are unanswered, not missing; a verify without a mirror makes none', async () => {
   using scratch = makeScratch()
   const path = scratch.path('m.sqlite')

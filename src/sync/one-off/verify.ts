@@ -73,41 +73,52 @@ async function compare(run: Run, sample: number): Promise<ServiceVerified> {
   const db = openReader(run.config.mirror.path)
   try {
     const { tasks, forms } = readStatus(db)
-    const { unread, ...total } = await countTasks(run)
+    const { unread, atLeast, ...total } = await countTasks(run)
     const ids = sampleLiveIds(db, sample, run.random)
     const found = await askAll(run, ids)
     const { hidden, setAside } = tasks
     const differAtMost = shareAtMost(found.sampled, found.sampled - found.equal, tasks.live)
     const notCompared = forms.uneven.map(({ field }) => field)
     const result = { ...found, notCompared, differAtMost, total: { ...total, mirror: tasks.live, hidden, setAside } }
-    return { ...result, problems: [...(unread === undefined ? [] : [unread]), ...problemsOf(result)] }
+    return { ...result, problems: [...(unread === undefined ? [] : [unread]), ...problemsOf(result, atLeast)] }
   } finally {
     db.close()
   }
 }
 
-function problemsOf({ different, missing, unanswered, total }: Omit<ServiceVerified, 'problems'>): string[] {
-  const listed = total.service ?? total.mirror
+function problemsOf(found: Omit<ServiceVerified, 'problems'>, atLeast: number): string[] {
+  const { different, missing, unanswered, total } = found
+  // Where the end cannot be proven, what was seen of the list may still be more than the mirror holds.
+  const listed = total.service ?? Math.max(atLeast, total.mirror)
   const all = [
     different.length > 0 && `${countText(different.length, 'task differs', 'tasks differ')} from the service's`,
     missing.length > 0 && `the service does not have ${countText(missing.length, 'task')} of the mirror`,
     unanswered.length > 0 && `the service gave no usable answer for ${countText(unanswered.length, 'task')}`,
     listed > total.mirror + total.setAside &&
-      `the service lists ${countText(listed - total.mirror - total.setAside, 'item')} more than the mirror holds or has set aside`,
+      `the service lists ${total.service === null ? 'at least ' : ''}${countText(listed - total.mirror - total.setAside, 'item')} more than the mirror holds or has set aside`,
     listed < total.mirror - total.hidden &&
       `the service lists ${countText(total.mirror - total.hidden - listed, 'task')} fewer than the mirror holds`,
   ]
   return all.filter((problem) => problem !== false)
 }
 
-/** Counts the tasks, and checks the account by the first window. `unread`: why the list cannot be read at all. */
-async function countTasks(run: Run): Promise<{ service: number | null; why: string; unread?: string }> {
+interface Counted {
+  service: number | null
+  /** The list holds at least so many, also where its end cannot be proven. */
+  atLeast: number
+  why: string
+  /** Why the list cannot be read at all. */
+  unread?: string
+}
+
+/** Counts the tasks, and checks the account by the first window. */
+async function countTasks(run: Run): Promise<Counted> {
   const asker = new Asker(run, MOST_FOR_TOTAL)
   try {
     const start = await readStart(asker)
     if ('kind' in start) {
       const unread = `the list cannot be read: ${start.message}`
-      return { service: null, why: unread, unread }
+      return { service: null, atLeast: 0, why: unread, unread }
     }
     const { handle } = asker.first() as ParsedList
     await run.account.saw(await run.writer.view(handle, 0))
@@ -115,11 +126,12 @@ async function countTasks(run: Run): Promise<{ service: number | null; why: stri
     const past = await findPastEnd(asker, start)
     const { total, atLeast, why } = await findTotal(asker, start, past, run.facts.total ?? null)
     // Where pages are filtered, nothing tells how many there are.
-    if (run.facts.filtered_pages === true) return { service: null, why: 'items are dropped from pages after paging' }
-    return { service: total, why: total === null ? `at least ${atLeast}: ${why}` : why }
+    if (run.facts.filtered_pages === true)
+      return { service: null, atLeast: 0, why: 'items are dropped from pages after paging' }
+    return { service: total, atLeast, why: total === null ? `at least ${atLeast}: ${why}` : why }
   } catch (error) {
     if (!(error instanceof OutOfRequests)) throw error
-    return { service: null, why: `its end was not found with ${MOST_FOR_TOTAL} requests` }
+    return { service: null, atLeast: 0, why: `its end was not found with ${MOST_FOR_TOTAL} requests` }
   }
 }
 

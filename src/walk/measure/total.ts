@@ -26,7 +26,8 @@ export async function findTotal(pager: Pager, start: Start, past: PastEnd, hint:
   const known = start.ids.length
   if (past.kind === 'skip-ignored')
     return untold(known, 'skip is ignored, so nothing behind the first window can be seen')
-  if (past.kind === 'wraps') return untold(known, 'the list starts again behind its end')
+  // Such an answer may begin again within itself.
+  if (past.kind === 'wraps') return untold(new Set(start.ids).size, 'the list starts again behind its end')
   if (past.kind === 'unknown') return untold(known, `what lies past the end cannot be told: ${past.why}`)
   if (past.kind === 'repeats') return countRepeating(pager, start, past.lastId as string)
   if (known === 0) return confirmEmpty(pager, start)
