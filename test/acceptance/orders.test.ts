@@ -65,9 +65,9 @@ const COMPLETING: Life = (account) => {
 
 describe.concurrent('what is new or was written to comes to the front', () => {
   const lists: [what: string, options: Partial<SimulatorOptions>, life: Life, most: number][] = [
-    ['by last update', { order: 'updated_desc', openFraction: FEW_OPEN }, TOUCHING, 2],
+    ['by last update', { order: 'updated_desc', openFraction: FEW_OPEN }, TOUCHING, 3],
     ['by last update, nothing open', { order: 'updated_desc', openFraction: 0, openInserts: 0 }, TOUCHING, 4],
-    ['by completion, open ones in front', { order: 'completed_desc', openFraction: FEW_OPEN }, COMPLETING, 2],
+    ['by completion, open ones in front', { order: 'completed_desc', openFraction: FEW_OPEN }, COMPLETING, 3],
     [
       'by completion, open ones behind',
       { order: 'completed_desc', openTasksStand: 'behind', openFraction: FEW_OPEN },
@@ -417,10 +417,10 @@ describe.concurrent('newest first, with open tasks', () => {
     for (let run = 0; run < 2; run += 1) expect((await sync()).plan).toContain('full')
   })
 
-  test('a second run with nothing new takes two requests for the list', async () => {
+  test('a second run with nothing new takes three requests for the list', async () => {
     await using stage = await makeStage({ stepMs, tasks: 300, openFraction: 0.01 })
     await expectComplete(stage)
-    expect((await expectComplete(stage)).lists).toBeLessThanOrEqual(2)
+    expect((await expectComplete(stage)).lists).toBeLessThanOrEqual(3)
   })
 })
 
@@ -489,9 +489,9 @@ test('a list that shows every task in another form each time: what is new is fou
     expect(missingFrom(stage, account.ids())).toBe(0)
     return summary.windows
   }
-  expect(await front()).toBeLessThan(5)
+  expect(await front()).toBeLessThanOrEqual(5)
   account.remove(account.ids().slice(1, 6))
   stage.pass(300_000)
   expect((await stage.sync('--full')).code).toBe(0)
-  expect(await front()).toBeLessThan(5)
+  expect(await front()).toBeLessThanOrEqual(5)
 })
