@@ -123,7 +123,7 @@ function bindService(run: Run, baseUrl: string, apiKey: string | null): void {
   const changed = facts.key_fingerprint !== undefined && facts.key_fingerprint !== print
   if (request.rebind === true && known === baseUrl && facts.key_fingerprint === print) log.warn({}, ACCEPTED)
   // The order and the length of another account's list are learned anew, by a full walk.
-  const others: Facts = request.rebind === true ? { order: undefined, total: undefined, total_proven: undefined } : {}
+  const others: Facts = request.rebind === true ? { order: undefined, total: undefined, total_rows: undefined } : {}
   const bound = { base_url: baseUrl, key_salt: salt, key_fingerprint: print, not_before: undefined, ...others }
   run.account = accountCheck(run, { hasOtherKey: changed, onBegun: () => learn(run, bound) })
 }

@@ -44,6 +44,25 @@ test.each(['created_desc', 'created_asc'] as const)(
   },
 )
 
+test('tasks that are gone from a list whose end was proven since leave no room for others that come in', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 300, order: 'created_asc', openFraction: 0 })
+  const { account } = simulator
+  const sync = async () => {
+    const context = makeRunContext(simulator.url, scratch.path('mirror.sqlite'), { sync: { window: 50 } })
+    const { plan, verdict, inserted, deleted } = (await runSync(context, { command: 'sync' })).summary
+    return { verdict, inserted, deleted, full: plan.includes('full') }
+  }
+  await sync()
+  account.remove(account.ids().slice(100, 105))
+  account.insert(2, { openShare: 0 })
+  // A full walk has just been made: the deletions are left to the next one that is due.
+  expect(await sync()).toEqual({ verdict: 'complete', inserted: 2, deleted: 0, full: false })
+  account.insert(1, { where: 'middle', openShare: 0 })
+  account.insert(2, { openShare: 0 })
+  expect(await sync()).toEqual({ verdict: 'complete', inserted: 3, deleted: 5, full: true })
+})
+
 test('tasks that were never listed, but found by id, do not hide others that came in', async () => {
   using scratch = makeScratch()
   await using simulator = await startSimulator({ tasks: 300, openFraction: 0, compression: 'none' })

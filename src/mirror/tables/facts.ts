@@ -18,10 +18,10 @@ export interface Facts {
   inversion_ms?: number
   /** The frontier: everything created before it that the service lists has been met. */
   frontier?: number
-  /** Most items that the list can hold, if all new ones were met: those when its end was last proven, plus new ones. */
+  /** Items in the list when its end was last proven, but for those that the walk did not meet. */
   total?: number
-  /** Number of items when the list's end was last proven; unlike `total`, it does not grow as items come and go. */
-  total_proven?: number
+  /** So many rows of listed tasks the mirror held then: what more it holds has come in since. */
+  total_rows?: number
   /** The last item of the list when its end was last proven. */
   last_id?: string
   /** The first list answers of the last run: a later one with the same Date comes from a cache. Times are epoch ms. */
@@ -32,7 +32,7 @@ export interface Facts {
     startedAt: number
     receivedAt: number
   }[]
-  /** While the list is empty or much shorter than `total_proven`: how many items it held at least; else absent. */
+  /** While the list is empty or much shorter than `total`: how many items it held at least; else absent. */
   shrunk_to?: number
   /** The most items that an answer held, where some were cut: a complete full walk in which none was forgets it. */
   page_cap?: number

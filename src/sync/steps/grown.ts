@@ -1,9 +1,8 @@
 // Whether a list has grown by more than what was taken in: then something is new where a walk over the newest tasks
 // does not look, so createdAt does not order the list as it was thought to.
 //
-// Rule. Take what the list held when its end was proven last, or what the mirror held when the run began, but for tasks
-// that the list shows no more or never showed, and what this run has taken in: a list that is no longer than that hides
-// nothing new, unless as much was deleted.
+// Rule. Take what the list held when its end was proven last, and what the mirror has taken in of it since: a list that
+// is no longer than that hides nothing new, unless as much was deleted since.
 import type { WalkResult } from '../../walk/request.ts'
 import type { Run } from '../context.ts'
 import { windowCapacity, windowSizeOf } from '../window-size.ts'
@@ -66,12 +65,17 @@ export async function hasGrownElsewhere(run: Run, { result, tookNew }: WalkDone)
 
 /** How long the list is at most if all that is new has been met. Where items are left out nothing can be counted. */
 async function mostHeld(run: Run, { filtered }: WalkResult): Promise<number> {
-  const { total, filtered_pages: isFiltered } = run.facts
-  if (total === undefined || filtered || isFiltered === true) return Number.POSITIVE_INFINITY
+  const isCounted = run.facts.total !== undefined && !filtered && run.facts.filtered_pages !== true
+  return isCounted ? held(run) : Number.POSITIVE_INFINITY
+}
+
+/** How many items the list held when its end was proven last, and what the mirror has taken in since. */
+async function held(run: Run): Promise<number> {
+  const { total = 0, total_rows: rows = total } = run.facts
   const { liveTasks } = run.opened
   // Tasks that are found by id alone may be many: they are counted only where that can matter.
-  const held = liveTasks <= total ? total : Math.max(total, liveTasks - (await run.writer.unlistedCount()))
-  return held + (await takenIn(run))
+  const more = liveTasks <= rows ? 0 : Math.max(0, liveTasks - (await run.writer.unlistedCount()) - rows)
+  return total + more + (await takenIn(run))
 }
 
 /** Of a walk from the front that did not come to the end itself. */
@@ -147,9 +151,9 @@ async function cameInFront(run: Run, count: number): Promise<boolean> {
 
 /** Looks, with one request, at the last known task and what stands behind it. */
 async function lookAtLast(run: Run): Promise<LastSeen> {
-  const { total = 0, last_id: lastId } = run.facts
+  const { last_id: lastId } = run.facts
   if (lastId === undefined) return NOTHING_SEEN
-  const skip = total + (await takenIn(run)) - 1
+  const skip = (await held(run)) - 1
   const answer = await readBeside(run, { skip, take: reachOf(run) })
   if (answer.kind !== 'ok') return { ...NOTHING_SEEN, isMoved: answer.kind === 'refused' }
   const { ids } = answer.value

@@ -6,7 +6,7 @@ import type { WalkResult } from '../../walk/request.ts'
 import type { Run } from '../context.ts'
 import { windowCapacity, windowSizeOf } from '../window-size.ts'
 import { frontsAfter, watchFront } from './front.ts'
-import { hasGrownElsewhere, NOTHING_SEEN, seeEnd, takenIn } from './grown.ts'
+import { hasGrownElsewhere, NOTHING_SEEN, seeEnd } from './grown.ts'
 import { neighboursWanted, watchNeighbours } from './neighbours.ts'
 import { watchOpenApart } from './open-apart.ts'
 import {
@@ -55,7 +55,7 @@ async function runHead(run: Run): Promise<IncrementalDone> {
   const ended = await endByCreation(run, done, {
     newest: result.newestInFirst,
     doubt: end.doubt(done),
-    learned: await learnedInFront(run, done),
+    learned: learnedFromFront(run, done),
   })
   const read = done.met > windowSizeOf(run).window
   return { ...ended, bringForward: result.total === null ? end.isMoved() : read }
@@ -75,15 +75,6 @@ function watchEnd(run: Run) {
     doubt: ({ oldestReadAt }: WalkDone) => (end.isLonger ? 'order-not-proven' : behind.doubt(oldestReadAt)),
     isMoved: () => end.isMoved,
   }
-}
-
-/** What was learned. If the walk did not come to the end, the list is as long as it was, plus what came in. */
-async function learnedInFront(run: Run, done: WalkDone): Promise<Facts> {
-  const learned = learnedFromFront(run, done)
-  const before = run.facts.total
-  return learned.total !== undefined || before === undefined
-    ? learned
-    : { ...learned, total: before + (await takenIn(run)) }
 }
 
 /** Ends a head or tail walk by `createdAt`. `newest`: how far the frontier may move; `doubt`: about the other end. */
@@ -121,7 +112,7 @@ async function runFront(run: Run): Promise<IncrementalDone> {
     },
   })
   const { result } = done
-  const learned = await learnedInFront(run, done)
+  const learned = learnedFromFront(run, done)
   const { front } = result
   const isAll = list.judge() !== null && front !== null && end.doubt(done) === null
   const isProven = result.verdict === 'complete' && isAll
@@ -171,9 +162,7 @@ async function runTail(run: Run): Promise<IncrementalDone> {
     (await hasGrownElsewhere(run, done)) ||
     (await run.writer.haveUnreadChanged({ from: start, to: null, since: begun }))
   const doubt = isMore || !isShown ? 'order-not-proven' : inFront.doubt(done.oldestReadAt)
-  const learned = learnedFrom(run, result)
-  // Until a walk has met the rest, the next one is to find that there is more, too.
-  if (isMore) Object.assign(learned, { total: facts.total, last_id: facts.last_id })
+  const learned = learnedFrom(run, result, isMore)
   const ended = await endByCreation(run, done, { newest: result.newest, doubt, learned })
   const shrunk = before !== undefined && result.total !== null && result.total < before
   return { ...ended, bringForward: shrunk }

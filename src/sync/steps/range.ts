@@ -122,9 +122,7 @@ export async function runRange(run: Run, range: AskedRange): Promise<WalkVerdict
     found === null && (await hasGrownOutside(run, { order, ...range }, done, { atLeast: apart.atLeast(), begun }))
   const reason = isLonger ? 'order-not-proven' : found
   const verdict: Verdict = reason === null ? 'complete' : 'partial'
-  const learned = learnedFrom(run, result)
-  // Until a walk has met the rest, the next one is to find that there is more, too.
-  if (await hasGrownElsewhere(run, done)) Object.assign(learned, { total: run.facts.total, last_id: run.facts.last_id })
+  const learned = learnedFrom(run, result, await hasGrownElsewhere(run, done))
   return endWalk(run, done, { verdict, reason, learned })
 }
 

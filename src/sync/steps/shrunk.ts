@@ -32,7 +32,7 @@ async function isShrunk(run: Run, total: number | null, { met, atLeast }: Seen):
   if (request.allowMassDelete === true || request.rebind === true) return false
   if (total === 0 && opened.liveTasks + met > 0) return true
   // The mirror keeps what the list hides or drops: the list is no longer than when its end was last proven.
-  const before = Math.min(opened.liveTasks, facts.total_proven ?? 0)
+  const before = Math.min(opened.liveTasks, facts.total ?? 0)
   if (before === 0) return false
   if (total !== null) return isMuchShorter(total, before, config.sync)
   const place = lastBelieved(before, config.sync)

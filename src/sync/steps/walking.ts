@@ -215,9 +215,8 @@ export async function endWalk(run: Run, done: WalkDone, judged: WalkJudged): Pro
   const { walkId, met } = done
   const { drift, order, evidence } = done.result
   const { verdict, reason, learned, candidates = false } = judged
-  Object.assign(run.facts, learned)
   run.log.info({ walk: walkId, verdict, reason, met, drift, order }, 'Walk ended')
-  await run.writer.endWalk({
+  const facts = await run.writer.endWalk({
     walkId,
     verdict,
     reason,
@@ -227,11 +226,12 @@ export async function endWalk(run: Run, done: WalkDone, judged: WalkJudged): Pro
     candidates,
     now: run.now(),
   })
+  Object.assign(run.facts, facts)
   return { verdict, reason, drift }
 }
 
-/** What any walk teaches about the service. */
-export function learnedFrom(run: Run, result: WalkResult): Facts {
+/** What any walk teaches about the service. `isMore`: the list holds more than has been met. */
+export function learnedFrom(run: Run, result: WalkResult, isMore = false): Facts {
   const learned: Facts = {}
   if (result.pageCap !== null) learned.page_cap = result.pageCap
   if (result.filtered) learned.filtered_pages = true
@@ -240,9 +240,9 @@ export function learnedFrom(run: Run, result: WalkResult): Facts {
   // Only if the answers covered the whole list.
   if (result.total !== null && windows.items >= Math.max(1, result.total))
     learned.item_bytes = Math.round(windows.bytes / windows.items)
-  if (result.total !== null && result.lastId !== null) {
+  // Until a walk has met the rest, the next one is to find that there is more, too.
+  if (result.total !== null && result.lastId !== null && !isMore) {
     learned.total = result.total
-    learned.total_proven = result.total
     learned.last_id = result.lastId
   }
   if (isCreatedOrder(result.order)) {

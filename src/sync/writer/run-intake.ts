@@ -115,25 +115,28 @@ export function walkIntake(writing: Writing) {
       })
     },
 
-    /** Ends a walk and owes what it did not meet; throws `bug` if complete without evidence. */
-    endWalk(ended: WalkEnded): void {
+    /** Ends a walk and owes what it did not meet: its facts. Throws `bug` if complete without evidence. */
+    endWalk(ended: WalkEnded): Facts {
       const { walkId, now } = ended
       writing.throwBroken()
+      const facts = { ...ended.facts }
       const unproven = writing.commit(() => {
         walks.end(walkId, ended, now)
         evidence.add(walkId, ended.evidence, new Met())
         const why = ended.verdict === 'complete' ? seal(walkId) : null
         if (why !== null) walks.end(walkId, { verdict: 'partial', reason: 'not-proven', ordering: null }, now)
         else {
-          writeFacts(writing.db, ended.facts, now)
           if (ended.candidates) {
             settleByWalk(writing, walks.get(walkId) as WalkRow, now, now)
             oweMissing(walkId, now)
           }
+          if (facts.total !== undefined) facts.total_rows = tasks.liveCount() - writing.unlistedCount()
+          writeFacts(writing.db, facts, now)
         }
         return why
       })
       if (unproven !== null) throw notProven(walkId, unproven)
+      return facts
     },
 
     walk: (walkId: number): WalkRow | null => walks.get(walkId),

@@ -160,11 +160,7 @@ function owedTasks(writing: Writing) {
     /** How many owed details are not expected any moment. */
     unexpectedCount: (now: number): number => owed.unexpectedCount(now),
 
-    /** How many live tasks neither the last complete full walk nor any walk since has met: hidden ones, candidates. */
-    unlistedCount(): number {
-      const candidates = Array.from(owed.due('candidate', Number.MAX_SAFE_INTEGER), ({ seq }) => seq)
-      return [...candidates, ...tasks.neverListed()].filter((seq) => !seen.has(seq)).length
-    },
+    unlistedCount: (): number => writing.unlistedCount(),
 
     /** Drops the candidates that this run has met. */
     dropMetCandidates(): void {

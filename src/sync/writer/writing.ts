@@ -125,6 +125,13 @@ export class Writing implements Intake {
     return this.#marks.of
   }
 
+  /** How many live tasks neither the last complete full walk nor any walk since has met: hidden ones, candidates. */
+  unlistedCount(): number {
+    const { tasks, owed } = this.tables
+    const candidates = Array.from(owed.due('candidate', Number.MAX_SAFE_INTEGER), ({ seq }) => seq)
+    return [...candidates, ...tasks.neverListed()].filter((seq) => !this.seen.has(seq)).length
+  }
+
   /** Throws why windows of the present walk were rolled back: nothing may be built on them. */
   throwBroken(): void {
     if (this.#broken !== null) throw this.#broken.error
