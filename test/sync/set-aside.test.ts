@@ -5,6 +5,7 @@ import { readStatus } from '../../src/mirror/shown/status.ts'
 import { readSetAside } from '../../src/mirror/tables/set-aside.ts'
 import { refreshTask } from '../../src/sync/one-off/refresh.ts'
 import { runSync } from '../../src/sync/run.ts'
+import { changeMirror } from '../support/change-mirror.ts'
 import { plainTasks } from '../support/plain-tasks.ts'
 import { makeRunContext } from '../support/run-context.ts'
 import { makeScratch } from '../support/scratch.ts'
@@ -113,6 +114,25 @@ test('a detail that was set aside is settled by one that shows what the mirror h
   service.details.clear()
   await refreshTask(context, 'task-07')
   expect(listed(path)).toEqual([])
+})
+
+test('a look-up that is set aside each time alarms for a day, and again once the list shows a change', async () => {
+  using scratch = makeScratch()
+  await using service = await startService()
+  const summaryOf = (index: number, change: object) =>
+    JSON.stringify({ ...TASKS[index], data: { method: 'GET' }, ...change })
+  TASKS.forEach((_, index) => void service.list.set(index, summaryOf(index, {})))
+  const path = scratch.path('m.sqlite')
+  const context = makeRunContext(service.url, path, { random: () => 0 })
+  const sync = async () => (await runSync(context, { command: 'sync', full: true })).exitCode
+  expect(await sync()).toBe(0)
+  service.details.set('task-07', whole(8))
+  for (const accuracy of ['DAY', 'MONTH']) {
+    service.list.set(7, summaryOf(7, { accuracy }))
+    expect([await sync(), await sync()]).toEqual([3, 3])
+    changeMirror(path, 'UPDATE open_checks SET owed_at = owed_at - 90000000, attempts = 5')
+    expect(await sync()).toBe(0)
+  }
 })
 
 test('a look-up that shows nothing of a task but its id empties no row', async () => {

@@ -46,6 +46,8 @@ const IS_DISPUTED = `coalesce(last_error IN ('${LAGS}', '${DISAGREES}'), 0)`
 export const NO_RESULT = 'final, but its detail has no result yet'
 /** `last_error` of a task whose detail cannot be taken in. */
 export const SET_ASIDE = 'its detail was set aside'
+/** Whether that was before the list showed what it shows now: then the row is known to be old from now on. */
+const IS_ASIDE_OF_OTHER = `last_error IS '${SET_ASIDE}' AND listed IS NOT excluded.listed`
 /** `last_error` of a candidate that the service still has: not deleted, and no candidate until it is asked again. */
 export const HIDDEN = 'listed no more, but found by id'
 /** After so many failed attempts over so long, a detail with one of the first two is not expected soon any more. */
@@ -59,6 +61,7 @@ function statements(db: Db) {
     putListed: db.prepare(
       `INSERT INTO open_checks (task_id, reason, next_check_at, owed_at, listed) VALUES (?, 'detail', ?, ?, ?)
        ON CONFLICT (task_id, reason) DO UPDATE SET next_check_at = min(next_check_at, excluded.next_check_at),
+         attempts = iif(${IS_ASIDE_OF_OTHER}, 0, attempts), owed_at = iif(${IS_ASIDE_OF_OTHER}, excluded.owed_at, owed_at),
          listed = excluded.listed`,
     ),
     find: db.prepare(
