@@ -76,7 +76,7 @@ export function counted(before: State, fact: Fact, trial: Trial): State {
     return paid(fact.runEnd === null ? { ...before, basis: union(before.basis, ['even-cuts']) } : before, true)
   const { skip, sent, received, fresh, hasMember, runStart, runGoesOn } = fact
   const { start, end, behind, rests } = sidesShown(before, fact, trial)
-  const earlier = isOfAnother(before.count, fact) ? null : before.count
+  const earlier = before.count
   const state = { ...before, ...edgesAfter(before, fact, earlier?.since ?? null) }
   // An edge from before the count is none of it: the list may have moved meanwhile.
   const begun = { ...UNCOUNTED, end: end ?? 0, behind, rests, since: received, received }
@@ -113,12 +113,6 @@ export function counted(before: State, fact: Fact, trial: Trial): State {
   return closed.behind.id === null && state.ended === null && state.floor?.moment === state.owed?.moment
     ? ended(all, ['held', 'nothing-hidden-behind'])
     : all
-}
-
-/** Whether the run's member is seen in front of what was counted, or behind it: another run was counted. */
-function isOfAnother(count: State['count'], { hasMember, runStart, runEnd, runGoesOn }: Fact): boolean {
-  if (count === null || count.hasMember || !hasMember) return false
-  return (runStart ?? -1) >= count.end || (runEnd ?? runGoesOn ?? 0) <= (count.start ?? 0)
 }
 
 const UNCOUNTED = { start: null, isClosed: false, hasMember: false, ids: 0 }
@@ -188,10 +182,8 @@ function edgesAfter(state: State, fact: Fact, since: number | null): Pick<State,
     const reach = Math.max(reachOf(state, fact), edge?.index === index ? edge.reach : 0)
     return { index, unread: 0, received, reach }
   }
-  // A single item is a question of its own: it does not replace an edge behind which the unreadable is being passed.
   const isOther = kind === 'items' && last !== owed?.moment
-  const endsAhead = isOther && (asked > 1 || (ahead?.unread ?? 0) === 0)
-  return { ahead: after(ahead, endsAhead), within: after(within, runGoesOn !== null) }
+  return { ahead: after(ahead, isOther), within: after(within, runGoesOn !== null) }
 }
 
 /** Whether the answer is shorter than asked for, and not because answers are cut: docs/proof.md, "room". */

@@ -871,6 +871,33 @@ test('what was read behind an item is forgotten once that item is seen elsewhere
   expect(reader.kernel.missing()).toBe('the end of the list was shown')
 })
 
+test('of what was read behind an item nothing is known once that was seen elsewhere, though it comes back there', () => {
+  const reader = new Reader('a9 b8 c7 x6! d5 e4 f3')
+  reader.join(0, 3)
+  reader.look(3, 1)
+  reader.look(2, 1)
+  reader.list.shift()
+  reader.look(1, 1)
+  // Before it stands what cannot be read, and there it stood before and afterwards. But d was passed over.
+  const behind = reader.look(4, 1)
+  reader.list.unshift('p9')
+  for (const skip of [2, 3, 2]) reader.look(skip, 1)
+  reader.take(behind, 'e')
+  expect(reader.kernel.missing(false)).toBe('join: shows an anchor, or its place does')
+})
+
+test('an item that was seen elsewhere owes its run: a tie may have changed places with it', () => {
+  const reader = new Reader('a9 b8 c5 d5 e4 f3')
+  reader.join(0, 3)
+  reader.list = ['p9', 'a9', 'b8', 'd5', 'c5', 'e4', 'f3']
+  reader.look(3, 2)
+  const behind = reader.look(5, 1)
+  reader.list = ['q9', 'p9', 'a9', 'b8', 'c5', 'd5', 'e4', 'f3']
+  reader.look(3, 2)
+  reader.take(behind, 'e')
+  expect(reader.kernel.owed).toBe(5)
+})
+
 test('what was read further down before a window, of a list that has become shorter, does not deny its end', () => {
   const reader = new Reader('a9 b8')
   const window = reader.look(0, 2)
@@ -931,6 +958,20 @@ test('where its createdAt has changed, so may its run', () => {
   reader.join(0, 2)
   reader.list = ['x8', 'a8', 'd7']
   expect(reader.join(1, 2)).not.toBeNull()
+})
+
+test('a run that begins elsewhere, though it ends where it ended, is counted anew', () => {
+  const reader = new Reader('k9 o8 a5 b5 c5 z1')
+  reader.join(0, 3)
+  reader.join(2, 2)
+  for (const skip of [4, 1, 2]) reader.look(skip, 2)
+  expect(reader.kernel.state.count).toMatchObject({ start: 2, end: 5, ids: 2 })
+  // Two of the run are gone, one has come in, another one in front of the run: c has not been seen since.
+  reader.list = ['n9', 'k9', 'o8', 'd5', 'c5', 'z1']
+  reader.look(2, 2)
+  reader.list = ['n9', 'k9', 'o8', 'c5', 'd5', 'z1']
+  reader.look(4, 2)
+  expect(reader.kernel.owed).toBe(5)
 })
 
 test('what stands elsewhere with the same createdAt is not counted for the run', () => {
