@@ -182,8 +182,10 @@ function edgesAfter(state: State, fact: Fact, since: number | null): Pick<State,
     const reach = Math.max(reachOf(state, fact), edge?.index === index ? edge.reach : 0)
     return { index, unread: 0, received, reach }
   }
+  // A single item is a question of its own: it does not replace an edge behind which the unreadable is being passed.
   const isOther = kind === 'items' && last !== owed?.moment
-  return { ahead: after(ahead, isOther), within: after(within, runGoesOn !== null) }
+  const endsAhead = isOther && (asked > 1 || (ahead?.unread ?? 0) === 0)
+  return { ahead: after(ahead, endsAhead), within: after(within, runGoesOn !== null) }
 }
 
 /** Whether the answer is shorter than asked for, and not because answers are cut: docs/proof.md, "room". */

@@ -34,7 +34,7 @@ interface EndSeen extends LastSeen {
 export const NOTHING_SEEN: EndSeen = { length: 0, isMoved: false, ids: [], isLonger: false }
 
 /** How many tasks this run took in that the list did not hold before. Hidden or unreadable ones have no row. */
-export async function takenIn({ writer }: Run): Promise<number> {
+async function takenIn({ writer }: Run): Promise<number> {
   const { inserted, restored } = await writer.counts()
   return inserted + restored
 }
