@@ -76,7 +76,7 @@ export function counted(before: State, fact: Fact, trial: Trial): State {
     return paid(fact.runEnd === null ? { ...before, basis: union(before.basis, ['even-cuts']) } : before, true)
   const { skip, sent, received, fresh, hasMember, runStart, runGoesOn } = fact
   const { start, end, behind, rests } = sidesShown(before, fact, trial)
-  const earlier = before.count
+  const earlier = isOfAnother(before.count, fact) ? null : before.count
   const state = { ...before, ...edgesAfter(before, fact, earlier?.since ?? null) }
   // An edge from before the count is none of it: the list may have moved meanwhile.
   const begun = { ...UNCOUNTED, end: end ?? 0, behind, rests, since: received, received }
@@ -113,6 +113,12 @@ export function counted(before: State, fact: Fact, trial: Trial): State {
   return closed.behind.id === null && state.ended === null && state.floor?.moment === state.owed?.moment
     ? ended(all, ['held', 'nothing-hidden-behind'])
     : all
+}
+
+/** Whether the run's member is seen in front of what was counted, or behind it: another run was counted. */
+function isOfAnother(count: State['count'], { hasMember, runStart, runEnd, runGoesOn }: Fact): boolean {
+  if (count === null || count.hasMember || !hasMember) return false
+  return (runStart ?? -1) >= count.end || (runEnd ?? runGoesOn ?? 0) <= (count.start ?? 0)
 }
 
 const UNCOUNTED = { start: null, isClosed: false, hasMember: false, ids: 0 }

@@ -7,6 +7,7 @@ import type { WalkResult } from '../../walk/request.ts'
 import type { Run } from '../context.ts'
 import { windowCapacity, windowSizeOf } from '../window-size.ts'
 import { readBeside } from './beside.ts'
+import { knownLength, takenIn } from './known-length.ts'
 import type { WalkDone } from './walking.ts'
 
 /** Room for tasks that came in while the walk was under way. */
@@ -32,12 +33,6 @@ interface EndSeen extends LastSeen {
 }
 
 export const NOTHING_SEEN: EndSeen = { length: 0, isMoved: false, ids: [], isLonger: false }
-
-/** How many tasks this run took in that the list did not hold before. Hidden or unreadable ones have no row. */
-async function takenIn({ writer }: Run): Promise<number> {
-  const { inserted, restored } = await writer.counts()
-  return inserted + restored
-}
 
 /** Whether the list grew where the walk did not look, if it came to the end. Call it before the walk is closed. */
 export async function hasGrownElsewhere(run: Run, { result, tookNew }: WalkDone): Promise<boolean> {
@@ -66,16 +61,7 @@ export async function hasGrownElsewhere(run: Run, { result, tookNew }: WalkDone)
 /** How long the list is at most if all that is new has been met. Where items are left out nothing can be counted. */
 async function mostHeld(run: Run, { filtered }: WalkResult): Promise<number> {
   const isCounted = run.facts.total !== undefined && !filtered && run.facts.filtered_pages !== true
-  return isCounted ? held(run) : Number.POSITIVE_INFINITY
-}
-
-/** How many items the list held when its end was proven last, and what the mirror has taken in since. */
-async function held(run: Run): Promise<number> {
-  const { total = 0, total_rows: rows = total } = run.facts
-  const { liveTasks } = run.opened
-  // Tasks that are found by id alone may be many: they are counted only where that can matter.
-  const more = liveTasks <= rows ? 0 : Math.max(0, liveTasks - (await run.writer.unlistedCount()) - rows)
-  return total + more + (await takenIn(run))
+  return isCounted ? knownLength(run) : Number.POSITIVE_INFINITY
 }
 
 /** Of a walk from the front that did not come to the end itself. */
@@ -153,7 +139,7 @@ async function cameInFront(run: Run, count: number): Promise<boolean> {
 async function lookAtLast(run: Run): Promise<LastSeen> {
   const { last_id: lastId } = run.facts
   if (lastId === undefined) return NOTHING_SEEN
-  const skip = (await held(run)) - 1
+  const skip = (await knownLength(run)) - 1
   const answer = await readBeside(run, { skip, take: reachOf(run) })
   if (answer.kind !== 'ok') return { ...NOTHING_SEEN, isMoved: answer.kind === 'refused' }
   const { ids } = answer.value

@@ -12,6 +12,7 @@ import { windowCapacity, windowSizeOf } from '../window-size.ts'
 import { finalsOf } from '../writer/prepare.ts'
 import type { ParsedList } from '../writer/writing.ts'
 import { readBeside, type WalkBeside } from './beside.ts'
+import { knownLength } from './known-length.ts'
 
 /** Room for at most so many deletions or new tasks. */
 const ROOM = 50
@@ -90,15 +91,13 @@ class OtherEnd {
   /** Whether one answer showed all open tasks that stand behind the final ones. */
   async showBehind(): Promise<boolean> {
     const { writer, facts } = this.#run
-    const { total } = facts
     const { window: take } = windowSizeOf(this.#run)
     const capacity = windowCapacity(this.#run)
     const room = Math.min(ROOM, Math.floor(capacity / 4))
     const open = await writer.owedCount('open')
-    if (total === undefined || open + room >= capacity) return false
+    if (facts.total === undefined || open + room >= capacity) return false
 
-    // The total may be an old one: a walk that was killed has not counted what it took in.
-    const search = new Search(Math.max(0, total - open - room), { stride: capacity - room })
+    const search = new Search(Math.max(0, (await knownLength(this.#run)) - open - room), { stride: capacity - room })
     for (let looks = 0; looks < LOOKS; looks += 1) {
       const { place } = search
       const shown = await this.#read(place, take)
