@@ -139,8 +139,7 @@ export function violations(scenario: Scenario, ledger: Ledger, observed: Observe
   const known = new Set(before.ended.map(({ id }) => id))
   // What a summary shows is no whole task; the run that leaves it at that must say so.
   const areWhole = !isSummary(scenario)
-  const lacksResults = scenario.account.listCarries !== 'whole'
-  const altered = areWhole || observed.isDone ? alteredRows(ledger, observed, { areWhole, lacksResults }) : []
+  const altered = areWhole || observed.isDone ? alteredRows(ledger, observed, areWhole) : []
   const found = [...altered, ...falseTombstones(observed), ...after.unproven]
   let lastFullFrom = observed.lastFullFrom
   const missed = new Set<string>()
@@ -171,15 +170,11 @@ export function claimed(
 }
 
 /** Promise 2: every row is a state that the service really had. */
-function* alteredRows(
-  ledger: Ledger,
-  { before, after, refusedIds }: Observed,
-  { areWhole, lacksResults }: { areWhole: boolean; lacksResults: boolean },
-): Generator<string> {
+function* alteredRows(ledger: Ledger, { before, after, refusedIds }: Observed, areWhole: boolean): Generator<string> {
   for (const { id, text, isTombstone } of after.rows.values()) {
     if (areWhole && before.rows.get(id)?.text === text) continue
     // Deleted before its detail could be asked for.
-    if ((!areWhole && refusedIds.has(id)) || (isTombstone && (!areWhole || lacksResults))) continue
+    if (!areWhole && (refusedIds.has(id) || isTombstone)) continue
     // What the list showed of a task that is still to be asked for is no whole task yet.
     if (after.owed.has(id)) continue
     const had = ledger.textsOf(id)

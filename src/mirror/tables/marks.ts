@@ -28,12 +28,6 @@ export class Bits {
     return bits[bit >> 3] !== before
   }
 
-  delete(seq: number): void {
-    const bits = this.chunks.get(Math.floor(seq / CHUNK_BITS))
-    const bit = seq % CHUNK_BITS
-    if (bits !== undefined) bits[bit >> 3]! &= ~(1 << (bit & 7))
-  }
-
   /** How many numbers there are. */
   count(): number {
     let bits = 0

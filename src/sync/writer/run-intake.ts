@@ -80,8 +80,6 @@ export interface WalkEnded extends WalkEnd {
 export function walkIntake(writing: Writing) {
   const { runId, walks, evidence } = writing
   const { tasks, owed } = writing.tables
-  /** Whether the full walk is one of several that prove something together: they are written down with one beginning. */
-  let isOfSeveral = false
 
   /** Judges the evidence: no other code is believed where it says `complete`. In words why it is not; null if it is. */
   function seal(walkId: number): string | null {
@@ -95,23 +93,17 @@ export function walkIntake(writing: Writing) {
   }
 
   /** Owes a look-up by id of what the walk did not meet, though it was there when the walk began. */
-  function oweMissing({ id: walkId, startedAt }: WalkRow, now: number): void {
-    const { seen, detailReadAt } = writing
+  function oweMissing(walkId: number, now: number): void {
     for (const seq of writing.marks(walkId).missing()) {
-      // A detail that was asked for since the walk began has answered for the task already.
-      if ((detailReadAt.get(seq) ?? Number.NEGATIVE_INFINITY) >= startedAt) continue
-      const live = tasks.liveIdOf(seq)
-      if (live === undefined) continue
-      owed.owe(live, 'candidate', now)
-      // What this run has seen of it before may have been deleted since.
-      if (!isOfSeveral) seen.delete(seq)
+      // A detail that this run took in has answered for the task already.
+      const live = writing.detailReadAt.has(seq) ? undefined : tasks.liveIdOf(seq)
+      if (live !== undefined) owed.owe(live, 'candidate', now)
     }
   }
 
   return {
     beginWalk(kind: WalkKind, range: { since: number | null; until: number | null }, now: number): number {
       return writing.commit(() => {
-        if (kind === 'full') isOfSeveral = walks.lastFull()?.startedAt === now
         const walkId = walks.begin(
           { runId, kind, rangeSince: range.since, rangeUntil: range.until, maxSeqAtStart: tasks.highestSeq() },
           now,
@@ -135,9 +127,8 @@ export function walkIntake(writing: Writing) {
         if (why !== null) walks.end(walkId, { verdict: 'partial', reason: 'not-proven', ordering: null }, now)
         else {
           if (ended.candidates) {
-            const walk = walks.get(walkId) as WalkRow
-            settleByWalk(writing, walk, now, now)
-            oweMissing(walk, now)
+            settleByWalk(writing, walks.get(walkId) as WalkRow, now, now)
+            oweMissing(walkId, now)
           }
           if (facts.total !== undefined) facts.total_rows = tasks.liveCount() - writing.unlistedCount()
           writeFacts(writing.db, facts, now)
