@@ -64,6 +64,14 @@ class Reader {
   }
 }
 
+/** A reader that has taken in the first `asked` items of the list; the run of the last one is owed. */
+function owing(list: string, asked: number): Reader {
+  const reader = new Reader(list)
+  reader.join(0, asked)
+  reader.kernel.owe()
+  return reader
+}
+
 test('windows that overlap, and an end with room behind it', () => {
   const reader = new Reader('a9 b8 c7 d6 e5 f4')
   expect(reader.join(0, 3)).toBeNull()
@@ -418,30 +426,24 @@ test('a run is paid by one answer that shows it with an item before it and one b
 })
 
 test('a run is not paid by one answer that shows another one of the same createdAt', () => {
-  const reader = new Reader('a5 b5 c3 d5 e1')
-  reader.join(0, 1)
-  reader.kernel.owe()
+  const reader = owing('a5 b5 c3 d5 e1', 1)
   reader.look(2, 3)
   expect(reader.kernel.owed).toBe(5)
 })
 
 test('a run that was counted in front of another item is not the end of the list', () => {
-  const reader = new Reader('k9 a5 b5 z1')
-  reader.join(0, 2)
-  reader.kernel.owe()
+  const reader = owing('k9 a5 b5 z1', 2)
   for (const skip of [2, 0, 2]) reader.look(skip, 2)
   expect(reader.kernel.owed).toBeUndefined()
   expect(reader.kernel.missing()).toBe('the end of the list was shown')
 })
 
-test.each<[string, (reader: Reader) => void]>([
-  ['an item of it, asked for alone', (reader) => reader.look(3, 1)],
-  ['what cannot be read, of which part may be', (reader) => reader.tell(3, 2, ['c5!', 'z1'])],
-  ['what cannot be read further down', (reader) => reader.tell(6, 1, ['x0!'])],
-])('nothing of a run is passed over for %s', (_, look) => {
-  const reader = new Reader('k9 a5 b5 c5 z1 y0')
-  reader.join(0, 2)
-  reader.kernel.owe()
+test.each<[string, string, (reader: Reader) => void]>([
+  ['an item of it, asked for alone', 'abc', (reader) => reader.look(3, 1)],
+  ['what cannot be read, of which part may be', '', (reader) => reader.tell(3, 2, ['c5!', 'z1'])],
+  ['what cannot be read further down', '', (reader) => reader.tell(6, 1, ['x0!'])],
+])('nothing of a run is passed over for %s', (_, counted, look) => {
+  const reader = owing('k9 a5 b5 c5 z1 y0', 2)
   reader.marks = false
   for (let time = 0; time < 2; time += 1) {
     reader.look(0, 2)
@@ -449,15 +451,11 @@ test.each<[string, (reader: Reader) => void]>([
     look(reader)
     reader.look(4, 1)
   }
-  const counted = reader.kernel.takeCounted()
-  expect(counted.length === 0 || counted.includes('c')).toBe(true)
-  expect(reader.kernel.owed === undefined).toBe(counted.length > 0)
+  expect(reader.kernel.takeCounted().toSorted().join('')).toBe(counted)
 })
 
 test('a run has no end by what was asked for before the answer that shows its last item', () => {
-  const reader = new Reader('a5 b5 c5 z1')
-  reader.join(0, 1)
-  reader.kernel.owe()
+  const reader = owing('a5 b5 c5 z1', 1)
   reader.list.unshift('k9')
   reader.look(1, 2)
   // Asked for and given while k was not there.
@@ -470,9 +468,7 @@ test('a run has no end by what was asked for before the answer that shows its la
 })
 
 test('a run begins nowhere behind an answer that was asked for before its end was seen', () => {
-  const reader = new Reader('k9 a5 b5 c5 z1')
-  reader.join(0, 2)
-  reader.kernel.owe()
+  const reader = owing('k9 a5 b5 c5 z1', 2)
   reader.list = ['c5', 'd5', 'a5', 'b5', 'z1']
   reader.look(3, 2)
   reader.tell(0, 1, ['k9'], 1)
@@ -482,9 +478,7 @@ test('a run begins nowhere behind an answer that was asked for before its end wa
 })
 
 test('a run does not end where it goes on, within what other answers reached', () => {
-  const reader = new Reader('k9 a5 b5 c5 d5 z1')
-  reader.join(0, 2)
-  reader.kernel.owe()
+  const reader = owing('k9 a5 b5 c5 d5 z1', 2)
   for (let time = 0; time < 2; time += 1) {
     reader.look(0, 2)
     reader.look(1, 3, 2)
@@ -494,9 +488,7 @@ test('a run does not end where it goes on, within what other answers reached', (
 })
 
 test('a run begins nowhere behind what failed', () => {
-  const reader = new Reader('k9 a5 d5 b5 z1')
-  reader.join(0, 2)
-  reader.kernel.owe()
+  const reader = owing('k9 a5 d5 b5 z1', 2)
   reader.list = ['k9', 'd5', 'a5', 'b5', 'z1']
   reader.look(3, 2)
   reader.tell(2, 1, ['a5!'])
@@ -506,9 +498,7 @@ test('a run begins nowhere behind what failed', () => {
 })
 
 test('a run of a list that moves is paid once its beginning is seen again, and by no other answer', () => {
-  const reader = new Reader('m9 k9 a5 b5 c5 z1')
-  reader.join(0, 3)
-  reader.kernel.owe()
+  const reader = owing('m9 k9 a5 b5 c5 z1', 3)
   reader.look(4, 2)
   reader.list.shift()
   for (const skip of [3, 0, 2, 3, 2]) reader.look(skip, skip === 2 ? 1 : 2)
@@ -841,9 +831,7 @@ test('a refusal is no end by an answer that shows what was refused, as that has 
 })
 
 test('a run is not counted by another one of its createdAt, whose ends were seen first', () => {
-  const reader = new Reader('a5 b5 c5 d4 e5 f3')
-  reader.join(0, 2)
-  reader.kernel.owe()
+  const reader = owing('a5 b5 c5 d4 e5 f3', 2)
   for (const skip of [4, 3, 1, 4]) reader.look(skip, 2)
   expect(reader.kernel.owed).toBe(5)
 })
@@ -1299,9 +1287,7 @@ test('a place behind what is left out rests on that being no tie that changes pl
 })
 
 test('a run is not the end of the list where what cannot be read stood behind it at the first look at its end only', () => {
-  const reader = new Reader('a1 x2! y3')
-  reader.join(0, 1)
-  reader.kernel.owe()
+  const reader = owing('a1 x2! y3', 1)
   reader.look(0, 1)
   reader.look(1, 1)
   reader.list = ['a1', 'y3']
@@ -1546,9 +1532,7 @@ test.each(['before', 'after'])(
 )
 
 test('a run is not counted where its member was seen in front of what is counted, as what stood between was deleted', () => {
-  const reader = new Reader('k9 m5 x5 d8 q5 r5 s5')
-  reader.join(0, 2)
-  reader.kernel.owe()
+  const reader = owing('k9 m5 x5 d8 q5 r5 s5', 2)
   // Where another run of this createdAt ends, twice empty behind it; and where that begins.
   for (const skip of [6, 7, 7, 3]) reader.look(skip, 4)
   // Asked for and given now; it comes after d has gone, and after the answer that shows the member and x beside it.

@@ -20,7 +20,7 @@ export interface Facts {
   frontier?: number
   /** Items in the list when its end was last proven, but for those that the walk did not meet. */
   total?: number
-  /** So many rows of listed tasks the mirror held then: what more it holds has come in since. */
+  /** So many rows of listed tasks the mirror held then (absent: `total`): what more it holds has come in since. */
   total_rows?: number
   /** The last item of the list when its end was last proven. */
   last_id?: string
