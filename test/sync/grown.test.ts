@@ -184,6 +184,27 @@ test.each([0, 1])(
   },
 )
 
+test('the last known task is looked at behind all that came in since its place was proven: no full walk is due for it', async () => {
+  using scratch = makeScratch()
+  let at = Date.parse('2026-07-01')
+  const now = () => {
+    at += 1
+    return at
+  }
+  await using simulator = await startSimulator({ tasks: 300, newest: at, openFraction: 0.02, now })
+  const sync = async () => {
+    at += 2 * 3_600_000
+    const context = makeRunContext(simulator.url, scratch.path('mirror.sqlite'), { sync: { window: 50 }, now })
+    const { plan, verdict, inserted } = (await runSync(context, { command: 'sync' })).summary
+    return { verdict, inserted, full: plan.includes('full') }
+  }
+  await sync()
+  for (let run = 0; run < 3; run += 1) {
+    simulator.account.insert(4, { openShare: 0 })
+    expect(await sync()).toEqual({ verdict: 'complete', inserted: 4, full: false })
+  }
+})
+
 test('what comes in behind a head walk that reads the whole list is found by the next run', async () => {
   using scratch = makeScratch()
   await using simulator = await startSimulator({ tasks: 90, openFraction: 0, compression: 'none' })
