@@ -25,9 +25,9 @@ export interface Opened {
   openTasks: number
 }
 
-/** `now`: when the run began, epoch ms; `settleMs`: see `WritingOptions`. */
-export function runIntake(writing: Writing, { now: begun, settleMs }: { now: number; settleMs: number }) {
-  const { db, runId, runs, walks, evidence, commit, earlierMoment } = writing
+/** `begun`: when the run began, epoch ms. */
+export function runIntake(writing: Writing, begun: number) {
+  const { db, runId, runs, walks, evidence, commit, earlierMoment, settleMs } = writing
   const { tasks, owed } = writing.tables
 
   return {
@@ -92,12 +92,22 @@ export function walkIntake(writing: Writing) {
     }
   }
 
-  /** Owes a look-up by id of what the walk did not meet, though it was there when the walk began. */
+  /**
+   * Owes a look-up by id of what the walk did not meet, though it was there when the walk began. What this run has seen
+   * is left to a later run: one server may not show yet what another one does.
+   */
   function oweMissing(walkId: number, now: number): void {
+    const { seen, missed, detailReadAt, settleMs } = writing
+    missed.clear()
     for (const seq of writing.marks(walkId).missing()) {
       // A detail that this run took in has answered for the task already.
-      const live = writing.detailReadAt.has(seq) ? undefined : tasks.liveIdOf(seq)
-      if (live !== undefined) owed.owe(live, 'candidate', now)
+      const live = detailReadAt.has(seq) ? undefined : tasks.liveIdOf(seq)
+      if (live === undefined) continue
+      if (!seen.has(seq)) owed.owe(live, 'candidate', now)
+      else {
+        missed.add(seq)
+        if (owed.find(live, 'candidate') === undefined) owed.hide(live, now, { now, next: now + settleMs })
+      }
     }
   }
 

@@ -66,7 +66,7 @@ export function beginSession(db: Db, options: SessionOptions, lock: Lock) {
   const details = new Map<number, Detail>()
 
   return {
-    ...runIntake(writing, options),
+    ...runIntake(writing, options.now),
     ...walkIntake(writing),
     ...windowIntake(writing),
     ...detailIntake(writing, details),

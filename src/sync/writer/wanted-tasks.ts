@@ -122,16 +122,15 @@ function openTasks(writing: Writing) {
 }
 
 function owedTasks(writing: Writing) {
-  const { seen } = writing
   const { owed, tasks } = writing.tables
   const tombstonesAsked = new Set<string>()
 
   return {
-    /** Ids of details and candidates that are due, oldest check first; without candidates that this run has met. */
+    /** Ids of details and candidates that are due, oldest check first; without candidates that this run has seen. */
     due(reason: 'detail' | 'candidate', by: number, part?: OwedPart): string[] {
       const ids: string[] = []
       for (const { taskId, seq } of owed.due(reason, by, part))
-        if (reason === 'detail' || !seen.has(seq)) ids.push(taskId)
+        if (reason === 'detail' || !writing.seen.has(seq)) ids.push(taskId)
       return ids
     },
 
@@ -165,7 +164,8 @@ function owedTasks(writing: Writing) {
     /** Drops the candidates that this run has met. */
     dropMetCandidates(): void {
       const met: string[] = []
-      for (const { taskId, seq } of owed.due('candidate', Number.MAX_SAFE_INTEGER)) if (seen.has(seq)) met.push(taskId)
+      for (const { taskId, seq } of owed.due('candidate', Number.MAX_SAFE_INTEGER))
+        if (writing.isMet(seq)) met.push(taskId)
       if (met.length === 0) return
       writing.commit(() => {
         for (const id of met) owed.settle(id, 'candidate')
@@ -181,7 +181,7 @@ function owedTasks(writing: Writing) {
       const highest = tasks.highestSeq()
       const look = (from: number, most: number): void => {
         for (let seq = from; seq > Math.max(0, from - most); seq -= 1) {
-          const id = seen.has(seq) ? tasks.liveIdOf(seq) : undefined
+          const id = writing.isMet(seq) ? tasks.liveIdOf(seq) : undefined
           if (id === undefined || found.has(id)) continue
           found.add(id)
           return

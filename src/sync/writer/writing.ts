@@ -50,6 +50,7 @@ export class Writing implements Intake {
   readonly tables: Tables
   readonly rules: IntakeRules
   readonly openEveryMs: number
+  readonly settleMs: number
   /** Listed items that are to be compared with their details; null where none are. */
   sample: FormSample | null = null
   /** Tasks that are being compared, by id. */
@@ -59,6 +60,8 @@ export class Writing implements Intake {
   readonly runs: RunTable
   /** Seqs met in this run, whatever the walk. */
   readonly seen = new Bits()
+  /** Those that only the list had shown before the last complete full walk did not: gone since, or not there yet. */
+  readonly missed = new Set<number>()
   /** Items without a usable row that the current walk has met. */
   readonly unfitMet = new Set<string>()
   /** Where the window lay that was taken in last, and of which walk it is; null before there was one. */
@@ -100,6 +103,7 @@ export class Writing implements Intake {
     })
     this.rules = { finalStatuses: new Set(finalStatuses), asksDetails, acceptOthers, ...formRules(db) }
     this.openEveryMs = options.openEveryMs
+    this.settleMs = options.settleMs
   }
 
   /** Counts for the run's row, which is written at the end of the present piece of work. */
@@ -129,7 +133,12 @@ export class Writing implements Intake {
   unlistedCount(): number {
     const { tasks, owed } = this.tables
     const candidates = Array.from(owed.due('candidate', Number.MAX_SAFE_INTEGER), ({ seq }) => seq)
-    return [...candidates, ...tasks.neverListed()].filter((seq) => !this.seen.has(seq)).length
+    return [...candidates, ...tasks.neverListed()].filter((seq) => !this.isMet(seq)).length
+  }
+
+  /** Whether this run has met the row, and no complete full walk has missed it since. */
+  isMet(seq: number): boolean {
+    return this.seen.has(seq) && !this.missed.has(seq)
   }
 
   /** Throws why windows of the present walk were rolled back: nothing may be built on them. */
