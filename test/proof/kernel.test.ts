@@ -1544,3 +1544,29 @@ test('a run is not counted where its member was seen in front of what is counted
   expect(reader.kernel.owed).toBe(5)
   expect(reader.kernel.missing()).not.toBeNull()
 })
+
+test('what an answer showed of the run that was owed then says nothing of the run that it makes owed later', () => {
+  const reader = new Reader('p9 a5 c5 q8 b3 e3 d5 f2')
+  reader.join(0, 2)
+  reader.kernel.owe()
+  reader.join(1, 4)
+  // What was counted of it is none any more: its end has moved.
+  reader.list.unshift('x')
+  reader.look(2, 2)
+  // d is of the createdAt that is owed: its run ends in front of f, and not that of b, where the window joins.
+  const handle = reader.look(5, 4)
+  reader.look(1, 4)
+  expect(reader.kernel.state.owed).toBeNull()
+  reader.take(handle, 'bedf')
+  expect(reader.kernel.state).toMatchObject({ owed: { moment: 3, member: 'b' }, count: null })
+})
+
+test('a refusal is no end where a later answer shows something at its index', () => {
+  const reader = new Reader('a9 b8 c7 d6!')
+  reader.join(0, 3)
+  reader.refused(3, 1)
+  reader.refused(3, 1)
+  reader.list = ['x', 'y', ...reader.list]
+  reader.look(2, 3)
+  expect(reader.kernel.missing()).toBe('the end of the list was shown')
+})
