@@ -110,9 +110,7 @@ export function counted(before: State, fact: Fact, trial: Trial): State {
   if (!closed.isClosed || (state.drifts && (start === null || !count.isClosed))) return { ...state, count: closed }
   const all = paid({ ...state, basis: union(state.basis, ['held', ...closed.rests]) }, false)
   // Nothing stands behind the run, and what stands before it has been met.
-  return closed.behind.id === null && state.ended === null && state.floor?.moment === state.owed?.moment
-    ? ended(all, ['held', 'nothing-hidden-behind'])
-    : all
+  return closed.behind.id === null && state.ended === null ? ended(all, ['held', 'nothing-hidden-behind']) : all
 }
 
 /** Whether the run's member is seen in front of what was counted, or behind it: another run was counted. */

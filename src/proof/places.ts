@@ -146,9 +146,9 @@ function best(marks: Mark[]): Mark | undefined {
   return marks.find(({ but }) => but === null) ?? marks[0]
 }
 
-/** `mark`, which owes no run if it begins behind what was unreadable when the floor joined, and again after `sight`. */
-function apart({ floor, pending }: State, mark: Sight, { received }: Sight, trial: Trial): Sight {
-  if (mark.but === null || mark.from !== floor?.apart) return mark
+/** `mark`, which owes no run if it begins directly behind what could not be read, in an answer from after `sight`. */
+function apart({ pending }: State, mark: Sight, { received }: Sight, trial: Trial): Sight {
+  if (mark.but === null) return mark
   const isStill = pending.some(
     (one) => isUnread(one.kind) && one.to === mark.from && one.sent >= received && one.received <= mark.sent,
   )
@@ -163,6 +163,6 @@ function isOver(sight: Sight, pending: readonly Sight[], mark: Sight & { reach: 
   if (low <= from || (kind !== 'nothing' && kind !== 'refused')) return false
   if (pending.some((one) => one.kind === 'items' && one.from > from)) return false
   // That answer shows nothing there, and before it only what was met: what the refusal hid may stand there by now.
-  const isBeyond = mark.kind === 'items' && mark.low >= mark.to && mark.to <= from && mark.reach > from
+  const isBeyond = mark.low >= mark.to && mark.to <= from && mark.reach > from
   return kind === 'nothing' || holds(trial, 'end: reaches beyond a refusal', isBeyond)
 }

@@ -120,8 +120,7 @@ export function joined(state: State, fact: Fact, { sight, rests }: { sight: Sigh
   const index = skip + count - 1
   const isPlaced = skip > 0 && anchor === 'none' && sight.low >= skip
   const isApart = isPlaced && pending.some(({ kind, to }) => isUnread(kind) && to === skip)
-  // A window that joins by its place may begin within the floor's run.
-  const showsRun = trail < count || skip === 0 || (isPlaced && first !== state.floor?.moment)
+  const showsRun = trail < count || skip === 0
   // What stands directly behind the floor's run shows where that ends.
   const isDirect = skip === (state.floor?.index ?? -1) + 1 && first !== state.floor?.moment
   const floor: Floor = {

@@ -1570,3 +1570,15 @@ test('a refusal is no end where a later answer shows something at its index', ()
   reader.look(2, 3)
   expect(reader.kernel.missing()).toBe('the end of the list was shown')
 })
+
+test('a run begins behind what cannot be read only where that stands directly in front of it', () => {
+  const reader = new Reader('a9 b8 c8 d8 e7 f6!')
+  reader.join(0, 3)
+  // What is deleted brings e to index 3, though d was not met.
+  reader.list = ['a9', 'd8', 'b8', 'e7', 'f6!']
+  const last = reader.look(3, 1)
+  reader.look(4, 1)
+  reader.look(2, 1)
+  reader.take(last, 'e')
+  expect(reader.kernel.missing(false)).toBe('the run of equal createdAt that is owed has been counted')
+})
