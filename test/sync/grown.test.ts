@@ -3,6 +3,8 @@
 // it, or was read to its end by a walk over old tasks.
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
+import { withReader } from '../../src/mirror/open.ts'
+import { readStatus } from '../../src/mirror/shown/status.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import type { Run } from '../../src/sync/context.ts'
 import type { SyncRequest } from '../../src/sync/plan.ts'
@@ -19,6 +21,7 @@ const idsIn = (path: string): Set<string> => {
   return new Set(ids)
 }
 
+const DAY = 86_400_000
 const MIDDLE = Date.parse('2026-06-01')
 
 test.each(['created_desc', 'created_asc'] as const)(
@@ -43,6 +46,32 @@ test.each(['created_desc', 'created_asc'] as const)(
     expect(await sync(false)).toEqual({ verdict: 'complete', inserted: 0, full: false })
   },
 )
+
+test('open tasks that are no longer listed, but found by their checks, do not hide others that came in', async () => {
+  using scratch = makeScratch()
+  let at = Date.parse('2026-07-01')
+  const now = () => {
+    at += 1
+    return at
+  }
+  await using simulator = await startSimulator({ tasks: 300, newest: at, openFraction: 0.05, now })
+  const { account } = simulator
+  const path = scratch.path('mirror.sqlite')
+  const sync = async (ms: number) => {
+    at += ms
+    const context = makeRunContext(simulator.url, path, { sync: { window: 50 }, now })
+    const { exitCode, summary } = await runSync(context, { command: 'sync' })
+    const { hidden } = withReader(path, readStatus).tasks
+    return { exitCode, inserted: summary.inserted, full: summary.plan.includes('full'), hidden }
+  }
+  await sync(0)
+  const open = account.ids().filter((id) => JSON.parse(account.get(id) as string).completedAt === undefined)
+  account.delist(open.slice(-2))
+  // The full walk makes them candidates, and then they are due as open tasks.
+  expect(await sync(DAY)).toEqual({ exitCode: 0, inserted: 0, full: true, hidden: 2 })
+  account.insert(2, { where: MIDDLE, openShare: 0 })
+  expect(await sync(60_000)).toEqual({ exitCode: 0, inserted: 2, full: true, hidden: 2 })
+})
 
 test('tasks that are gone from a list whose end was proven since leave no room for others that come in', async () => {
   using scratch = makeScratch()

@@ -111,7 +111,7 @@ function takeTask(
   known: KnownTask | undefined,
   task: Task,
 ): DetailOutcome {
-  const { tables, seen, detailReadAt, openEveryMs } = writing
+  const { tables, seen, missed, detailReadAt, openEveryMs } = writing
   const debt = tables.owed.find(taskId, 'detail')
   const candidate = tables.owed.find(taskId, 'candidate')
   const isListed = known !== undefined && seen.has(known.seq) && !detailReadAt.has(known.seq)
@@ -119,6 +119,7 @@ function takeTask(
   const { seq, outcome, owedFor } = taken
   // The task is there, listed or not: `dropMetCandidates` tells which.
   if (candidate !== undefined) {
+    if (!seen.has(seq)) missed.add(seq)
     const hiddenAt = candidate.owedAt ?? now
     tables.owed.hide(taskId, hiddenAt, { now, next: nextHiddenCheck(hiddenAt, now) })
   }

@@ -97,11 +97,10 @@ export function walkIntake(writing: Writing) {
    * is left to a later run: one server may not show yet what another one does.
    */
   function oweMissing(walkId: number, now: number): void {
-    const { seen, missed, detailReadAt, settleMs } = writing
+    const { seen, missed, settleMs } = writing
     missed.clear()
     for (const seq of writing.marks(walkId).missing()) {
-      // A detail that this run took in has answered for the task already.
-      const live = detailReadAt.has(seq) ? undefined : tasks.liveIdOf(seq)
+      const live = tasks.liveIdOf(seq)
       if (live === undefined) continue
       if (!seen.has(seq)) owed.owe(live, 'candidate', now)
       else {

@@ -116,14 +116,14 @@ export class WindowTaking {
     known: KnownTask | undefined,
     place: number,
   ): { seq: number; isChanged: boolean; showsLess: boolean } {
-    const { tables, rules, seen, detailReadAt } = this.#writing
+    const { tables, rules, detailReadAt } = this.#writing
     const { readAt, now } = this.#step
     if (known?.isListedSo === false) {
       const shown = rowOf(listed.bytes)
       if (isAnother(this.#writing, known, shown)) {
         this.#writing.setAside({ source: 'list', skip: place, ...anotherTask(shown) }, now)
         // An item that is set aside counts as met.
-        seen.add(known.seq)
+        this.#writing.meet(known.seq)
         return { seq: known.seq, isChanged: false, showsLess: false }
       }
     }
@@ -139,7 +139,7 @@ export class WindowTaking {
     const { seq, outcome, showsLess } = newer
       ? { seq: known.seq, outcome: 'unchanged' as const, showsLess: false }
       : takeListed(this.#writing, known, listed, this.#step)
-    const first = seen.add(seq)
+    const first = this.#writing.meet(seq)
     if (first) this.#writing.count('seen')
     if (first || outcome !== 'unchanged') this.#writing.count(outcome)
     if (outcome !== 'unchanged') tables.setAside.settle(listed.id, now)

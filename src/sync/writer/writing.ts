@@ -60,7 +60,7 @@ export class Writing implements Intake {
   readonly runs: RunTable
   /** Seqs met in this run, whatever the walk. */
   readonly seen = new Bits()
-  /** Those that only the list had shown before the last complete full walk did not: gone since, or not there yet. */
+  /** Those of them that the list has not shown, or no more since a complete full walk did not meet them. */
   readonly missed = new Set<number>()
   /** Items without a usable row that the current walk has met. */
   readonly unfitMet = new Set<string>()
@@ -136,7 +136,13 @@ export class Writing implements Intake {
     return [...candidates, ...tasks.neverListed()].filter((seq) => !this.isMet(seq)).length
   }
 
-  /** Whether this run has met the row, and no complete full walk has missed it since. */
+  /** The list shows the row. True where this run had not seen it before. */
+  meet(seq: number): boolean {
+    this.missed.delete(seq)
+    return this.seen.add(seq)
+  }
+
+  /** Whether the list has shown the row in this run, and no complete full walk has missed it since. */
   isMet(seq: number): boolean {
     return this.seen.has(seq) && !this.missed.has(seq)
   }
