@@ -41,6 +41,7 @@ export function takeListed(
   }
   const restored = known.deletedAt !== null
   const { seq } = known
+  if (restored) tables.owed.settle(id, 'deleted')
   if (!restored && known.isListedSo) return { seq, outcome: 'unchanged', showsLess: false }
   const row = rowOf(listed.bytes)
   const shown = storedTask(row)
