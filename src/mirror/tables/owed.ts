@@ -85,6 +85,10 @@ function statements(db: Db) {
          last_error = CASE WHEN ${IS_DISPUTED} AND @error <> '${SET_ASIDE}' THEN last_error ELSE @error END
        WHERE task_id = @taskId AND reason = @reason`,
     ),
+    doubtHidden: db.prepare(
+      `UPDATE open_checks SET next_check_at = min(next_check_at, max(?, owed_at + ?))
+       WHERE task_id = ? AND reason = 'candidate' AND last_error = '${HIDDEN}'`,
+    ),
     dispute: db.prepare(
       `UPDATE open_checks SET attempts = 0, owed_at = ?, last_error = ?
        WHERE task_id = ? AND reason = 'detail' AND NOT ${IS_DISPUTED}`,
@@ -183,6 +187,11 @@ export class OwedTable {
   hide(taskId: string, hiddenAt: number, check: { now: number; next: number }): void {
     this.owe(taskId, 'candidate', hiddenAt)
     this.postpone(taskId, 'candidate', check, HIDDEN)
+  }
+
+  /** A hidden task was not found by id: it is asked for as a candidate now, but not within `settleMs` of the walk. */
+  doubtHidden(taskId: string, now: number): void {
+    this.#sql.doubtHidden.run(now, this.#settleMs, taskId)
   }
 
   /** Owes the detail of every live task created in the half-open range. */

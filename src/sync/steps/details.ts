@@ -93,7 +93,9 @@ export function foundStep({ taskId, readAt, answer }: FoundDetail, byHand = fals
 
 /** The step that keeps the task owed, or makes it so, as nothing is known of it. */
 export function failedStep(detail: DetailAnswer, reason: OwedReason, isOwedFromNow = false): DetailStep {
-  return { kind: 'failed', taskId: detail.taskId, reason, error: describe(detail.answer), isOwedFromNow }
+  const { taskId, answer } = detail
+  const isAnswered = answer.kind !== 'failed'
+  return { kind: 'failed', taskId, reason, error: describe(answer), isOwedFromNow, isAnswered }
 }
 
 /** Until when owed work counts as due: all of it does where a full walk was asked for by hand. */

@@ -19,8 +19,8 @@ export type DetailStep =
   | { kind: 'found'; taskId: string; handle: number; readAt: number; byHand?: boolean }
   /** Proven to be gone: a tombstone. */
   | { kind: 'absent'; taskId: string; readAt: number }
-  /** Nothing is known: it stays owed, or is so from now on. */
-  | { kind: 'failed'; taskId: string; reason: OwedReason; error: string; isOwedFromNow: boolean }
+  /** Nothing is known: it stays owed, or is so from now on. `isAnswered`: the service answered, without a task. */
+  | { kind: 'failed'; taskId: string; reason: OwedReason; error: string; isOwedFromNow: boolean; isAnswered?: boolean }
 
 type DetailOutcome =
   | ListedOutcome
@@ -97,11 +97,12 @@ function markDeleted(
 
 function keepOwed(
   { tables: { owed } }: Writing,
-  { taskId, reason, error, isOwedFromNow }: DetailStep & { kind: 'failed' },
+  { taskId, reason, error, isOwedFromNow, isAnswered = false }: DetailStep & { kind: 'failed' },
   now: number,
 ): DetailOutcome {
   if (isOwedFromNow) owed.owe(taskId, reason, now)
   owed.retryLater(taskId, reason, now, error)
+  if (isAnswered) owed.doubtHidden(taskId, now)
   return 'failed'
 }
 
