@@ -1,5 +1,6 @@
-// A hidden task, which is asked for ever more rarely, is asked for soon once a look-up for another reason finds it no more.
+// What hidden tasks and tombstones are owed: both are asked for ever more rarely, unless something tells of them.
 import { expect, test } from 'vitest'
+import { withReader } from '../../src/mirror/open.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import type { SyncRequest } from '../../src/sync/plan.ts'
 import { runSync } from '../../src/sync/run.ts'
@@ -32,4 +33,24 @@ test('the detail of a hidden task is owed, and not found: the next run proves it
   expect(await run(DAY)).toEqual({ deleted: 0, exitCode: 0 })
   expect(await run(HOUR, { command: 'backfill', refetch: true, since: 0 })).toEqual({ deleted: 0, exitCode: 3 })
   expect(await run(HOUR)).toEqual({ deleted: 1, exitCode: 0 })
+})
+
+const NO_DETAILS = { sync: { details: 'never' } } as const
+
+test('a tombstone that was asked for and is listed again is owed no look-up any more', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 12, openFraction: 0 })
+  const { account } = simulator
+  const path = scratch.path('mirror.sqlite')
+  const full = async () => {
+    const { summary } = await runSync(makeRunContext(simulator.url, path, NO_DETAILS), { command: 'sync', full: true })
+    const owed = withReader(path, (db) => db.prepare('SELECT reason FROM open_checks').pluck().all())
+    return { deleted: summary.deleted, restored: summary.restored, owed }
+  }
+  await full()
+  const gone = account.remove(1)
+  expect(await full()).toEqual({ deleted: 1, restored: 0, owed: [] })
+  expect(await full()).toEqual({ deleted: 0, restored: 0, owed: ['deleted'] })
+  account.restore(gone)
+  expect(await full()).toEqual({ deleted: 0, restored: 1, owed: [] })
 })
