@@ -86,7 +86,7 @@ function statements(db: Db) {
        WHERE task_id = @taskId AND reason = @reason`,
     ),
     doubtHidden: db.prepare(
-      `UPDATE open_checks SET next_check_at = min(next_check_at, max(?, owed_at + ?))
+      `UPDATE open_checks SET next_check_at = min(next_check_at, max(?, coalesce(owed_at, 0) + ?))
        WHERE task_id = ? AND reason = 'candidate' AND last_error = '${HIDDEN}'`,
     ),
     dispute: db.prepare(
