@@ -73,6 +73,35 @@ test('open tasks that are no longer listed, but found by their checks, do not hi
   expect(await sync(60_000)).toEqual({ exitCode: 0, inserted: 2, full: true, hidden: 2 })
 })
 
+test('tasks that a full walk met before it was cut off are listed for the run that goes on with it', async () => {
+  using scratch = makeScratch()
+  await using simulator = await startSimulator({ tasks: 300, openFraction: 0, compression: 'none' })
+  const { account } = simulator
+  const path = scratch.path('mirror.sqlite')
+  const sync = async (full: boolean, signal = new AbortController().signal) => {
+    const given = { service: { concurrency: 1 }, sync: { window: 50 }, signal }
+    const { summary } = await runSync(makeRunContext(simulator.url, path, given), { command: 'sync', full })
+    return { full: summary.plan.includes('full'), hidden: withReader(path, readStatus).tasks.hidden }
+  }
+  await sync(false)
+  const hidden = account.ids().slice(100, 103)
+  account.delist(hidden)
+  await sync(true)
+  account.restore(hidden)
+  const cut = new AbortController()
+  let skips: (number | null)[] = []
+  simulator.onBeforeRequest(({ skip }) => {
+    skips.push(skip)
+    if (skip === 200) cut.abort()
+  })
+  expect(await sync(true, cut.signal)).toEqual({ full: true, hidden: 3 })
+  skips = []
+  expect(await sync(false)).toEqual({ full: true, hidden: 0 })
+  // It did go on: 80 is where those three stand.
+  expect(skips).toContain(200)
+  expect(skips).not.toContain(80)
+})
+
 test('tasks that are gone from a list whose end was proven since leave no room for others that come in', async () => {
   using scratch = makeScratch()
   await using simulator = await startSimulator({ tasks: 300, order: 'created_asc', openFraction: 0 })

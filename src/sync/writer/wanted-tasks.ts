@@ -162,15 +162,7 @@ function owedTasks(writing: Writing) {
     unlistedCount: (): number => writing.unlistedCount(),
 
     /** Drops the candidates that this run has met. */
-    dropMetCandidates(): void {
-      const met: string[] = []
-      for (const { taskId, seq } of owed.due('candidate', Number.MAX_SAFE_INTEGER))
-        if (writing.isMet(seq)) met.push(taskId)
-      if (met.length === 0) return
-      writing.commit(() => {
-        for (const id of met) owed.settle(id, 'candidate')
-      })
-    },
+    dropMetCandidates: (): void => writing.commit(() => writing.dropCandidates((seq) => writing.isMet(seq))),
 
     oweAllDetails: (now: number, { since, until }: { since: number | null; until: number | null }): void =>
       writing.commit(() => owed.oweAllDetails(now, since, until)),

@@ -147,6 +147,14 @@ export class Writing implements Intake {
     return this.seen.has(seq) && !this.missed.has(seq)
   }
 
+  /** Drops the candidates that are met. Call in a transaction. */
+  dropCandidates(isMet: (seq: number) => boolean): void {
+    const { owed } = this.tables
+    const met: string[] = []
+    for (const { taskId, seq } of owed.due('candidate', Number.MAX_SAFE_INTEGER)) if (isMet(seq)) met.push(taskId)
+    for (const taskId of met) owed.settle(taskId, 'candidate')
+  }
+
   /** Throws why windows of the present walk were rolled back: nothing may be built on them. */
   throwBroken(): void {
     if (this.#broken !== null) throw this.#broken.error
