@@ -110,10 +110,10 @@ CREATE TABLE rejected_items (
 CREATE UNIQUE INDEX rejected_items_raw_hash ON rejected_items (raw_hash);
 CREATE INDEX rejected_items_task_id ON rejected_items (task_id) WHERE task_id IS NOT NULL;
 
--- What is still owed: open tasks to ask again, details, deletion candidates; and tombstones that were asked for again.
+-- What is still owed: open tasks to ask again, details, deletion candidates; tombstones that were asked for again; and what look-ups have brought that the list has not shown yet.
 CREATE TABLE open_checks (
   task_id TEXT NOT NULL,          -- id of the task
-  reason TEXT NOT NULL,           -- open, detail, candidate or deleted
+  reason TEXT NOT NULL,           -- open, detail, candidate, unlisted or deleted
   checked_at INTEGER,             -- last asked by id; NULL: never
   next_check_at INTEGER NOT NULL, -- not before then
   attempts INTEGER NOT NULL DEFAULT 0, -- times asked without settling it

@@ -1,10 +1,12 @@
 // `open_checks`: what is still to be asked: open tasks, details, candidates for deletion; tombstones, ever more rarely.
+// And what look-ups have brought that the list has yet to show.
 import { DAY_MS, latestKnown } from '../../clock.ts'
 import type { Db } from '../connect.ts'
 import { notWritten, writeOne } from './statements.ts'
 import type { TaskMoments } from './tasks.ts'
 
-export type OwedReason = 'open' | 'detail' | 'candidate' | 'deleted'
+/** `unlisted`: nothing is asked of what a look-up has brought, or brought back, and the list has not shown yet. */
+export type OwedReason = 'open' | 'detail' | 'candidate' | 'unlisted' | 'deleted'
 
 interface Owed {
   taskId: string

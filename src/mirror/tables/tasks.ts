@@ -109,13 +109,6 @@ function statements(db: Db) {
          ORDER BY created_at DESC, id DESC LIMIT 1`,
       )
       .pluck(),
-    neverListed: db
-      .prepare(
-        `SELECT seq FROM tasks WHERE seq > coalesce((SELECT max(max_seq_at_start, met) FROM walks
-           WHERE kind = 'full' AND verdict = 'complete' ORDER BY id DESC LIMIT 1), 0)
-         AND deleted_at IS NULL AND list_hash IS NULL AND changed_at = first_seen_at`,
-      )
-      .pluck(),
     liveCount: db
       .prepare('SELECT (SELECT count(*) FROM tasks) - (SELECT count(*) FROM tasks WHERE deleted_at IS NOT NULL)')
       .pluck(),
@@ -260,14 +253,6 @@ export class TaskTable {
   /** The live row created last before `bound`, epoch ms. */
   newestSeq(bound: number): number | undefined {
     return this.#sql.newestSeq.get(bound) as number | undefined
-  }
-
-  /**
-   * The live tasks that only a look-up has shown so far, if they have not changed since. What was there when the last
-   * complete full walk ended is left out: that walk has told what is listed.
-   */
-  neverListed(): number[] {
-    return this.#sql.neverListed.all() as number[]
   }
 
   liveCount(): number {

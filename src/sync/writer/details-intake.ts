@@ -88,7 +88,7 @@ function markDeleted(
 ): DetailOutcome {
   const { tasks, owed } = writing.tables
   const known = tasks.find(taskId)
-  for (const reason of ['open', 'detail', 'candidate', 'deleted'] as const) owed.settle(taskId, reason)
+  for (const reason of ['open', 'detail', 'candidate', 'unlisted', 'deleted'] as const) owed.settle(taskId, reason)
   if (known === undefined || known.deletedAt !== null) return 'unchanged'
   tasks.markDeleted(known.seq, { readAt, now })
   writing.count('deleted')
@@ -119,8 +119,8 @@ function takeTask(
   const taken = takeDetail(writing, known, task, { readAt, now, byHand, isListed })
   const { seq, outcome, owedFor } = taken
   // The task is there, listed or not: `dropMetCandidates` tells which.
+  if (!seen.has(seq) && (candidate !== undefined || tables.owed.find(taskId, 'unlisted') !== undefined)) missed.add(seq)
   if (candidate !== undefined) {
-    if (!seen.has(seq)) missed.add(seq)
     const hiddenAt = candidate.owedAt ?? now
     tables.owed.hide(taskId, hiddenAt, { now, next: nextHiddenCheck(hiddenAt, now) })
   }

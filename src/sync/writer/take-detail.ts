@@ -46,6 +46,7 @@ export function takeDetail(
   if (known === undefined) {
     const row = shapeTask(task)
     const seq = tables.tasks.insert(row, { contentHash: contentHash(row), listHash: null }, reading)
+    tables.owed.owe(task.id, 'unlisted', now)
     const owedFor = settle(intake, seq, task, reading)
     return { seq, outcome: 'inserted', isOpen: !isDone(task), isTaken: true, owedFor }
   }
@@ -97,6 +98,7 @@ export function takeDetail(
   if (!same) tables.tasks.replace(seq, row, { contentHash: hash, listHash }, reading)
   else if (restored) tables.tasks.restore(seq, reading)
   else if (listHash !== held.listHash) tables.tasks.setListHash(seq, listHash)
+  if (restored) tables.owed.owe(task.id, 'unlisted', now)
   const outcome = restored ? 'restored' : same ? 'unchanged' : 'updated'
   if (recency !== 'unclear')
     return { seq, outcome, isOpen: !isDone(whole), isTaken: true, owedFor: settle(intake, seq, whole, reading) }

@@ -41,6 +41,9 @@ export interface WritingOptions {
   gathering: Gathering
 }
 
+/** What tells of a task that the list does not show it. */
+const UNLISTED = ['candidate', 'unlisted'] as const
+
 /** What the intakes share. */
 export class Writing implements Intake {
   readonly db: Db
@@ -129,11 +132,10 @@ export class Writing implements Intake {
     return this.#marks.of
   }
 
-  /** How many live tasks neither the last complete full walk nor any walk since has met: hidden ones, candidates. */
+  /** How many live tasks the list shows no more, or has not shown yet, as far as walks have told. */
   unlistedCount(): number {
-    const { tasks, owed } = this.tables
-    const candidates = Array.from(owed.due('candidate', Number.MAX_SAFE_INTEGER), ({ seq }) => seq)
-    return [...candidates, ...tasks.neverListed()].filter((seq) => !this.isMet(seq)).length
+    const unlisted = new Set(UNLISTED.flatMap((reason) => this.#all(reason).map(({ seq }) => seq)))
+    return [...unlisted].filter((seq) => !this.isMet(seq)).length
   }
 
   /** The list shows the row. True where this run had not seen it before. */
@@ -147,12 +149,14 @@ export class Writing implements Intake {
     return this.seen.has(seq) && !this.missed.has(seq)
   }
 
-  /** Drops the candidates that are met. Call in a transaction. */
+  /** What is met is no candidate, and listed. Call in a transaction. */
   dropCandidates(isMet: (seq: number) => boolean): void {
-    const { owed } = this.tables
-    const met: string[] = []
-    for (const { taskId, seq } of owed.due('candidate', Number.MAX_SAFE_INTEGER)) if (isMet(seq)) met.push(taskId)
-    for (const taskId of met) owed.settle(taskId, 'candidate')
+    for (const reason of UNLISTED)
+      for (const { taskId, seq } of this.#all(reason)) if (isMet(seq)) this.tables.owed.settle(taskId, reason)
+  }
+
+  #all(reason: (typeof UNLISTED)[number]) {
+    return [...this.tables.owed.due(reason, Number.MAX_SAFE_INTEGER)]
   }
 
   /** Throws why windows of the present walk were rolled back: nothing may be built on them. */
