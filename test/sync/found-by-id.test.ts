@@ -2,6 +2,7 @@
 // that came into the list.
 import { expect, test } from 'vitest'
 import { startSimulator } from '../../src/simulator/server.ts'
+import { replaySetAside } from '../../src/sync/one-off/replay.ts'
 import type { SyncRequest } from '../../src/sync/plan.ts'
 import { runSync } from '../../src/sync/run.ts'
 import { makeRunContext } from '../support/run-context.ts'
@@ -35,6 +36,7 @@ async function startStory(given: Parameters<typeof startSimulator>[0] = {}) {
       const { plan, inserted, restored, deleted } = summary
       return { exitCode, inserted, restored, deleted, full: plan.includes('full') }
     },
+    replay: () => replaySetAside(context()),
     async [Symbol.asyncDispose]() {
       await simulator.close()
       scratch[Symbol.dispose]()
@@ -79,5 +81,27 @@ test.each([false, true])(
     expect(await run(HOUR)).toEqual(QUIET)
     account.insert(2, { where: 'middle', openShare: 0 })
     expect(await run(HOUR)).toEqual({ ...QUIET, inserted: 2, full: true })
+  },
+)
+
+const DEEP = `${'['.repeat(600)}${']'.repeat(600)}`
+
+test.each(['replay', 'head', 'replay, head', 'refetch'])(
+  'what was set aside when the list was counted is taken in by: %s',
+  async (how) => {
+    await using story = await startStory()
+    const { account, run, replay } = story
+    const id = account.idAt(2)
+    const text = account.get(id) as string
+    account.replaceText(id, text.replace('{', `{"extra":${DEEP},`))
+    expect(await run(0)).toMatchObject({ inserted: 299, exitCode: 3 })
+    expect(await run(HOUR)).toEqual(QUIET)
+    account.replaceText(id, text)
+    if (how.includes('replay')) expect(await replay()).toMatchObject({ taken: 1, left: 0 })
+    if (how.includes('refetch')) await run(HOUR, { command: 'backfill', ids: [id] })
+    if (how.includes('head')) await run(HOUR)
+    account.insert(1, { where: 'middle', openShare: 0 })
+    expect(await run(HOUR)).toMatchObject({ exitCode: 0, full: true })
+    expect(await run(HOUR)).toEqual(QUIET)
   },
 )

@@ -1,5 +1,6 @@
 // `rejected_items`: what could not be taken in, one row per item (not per run), bounded in bytes; and its way back.
 import { createHash } from 'node:crypto'
+import { latestKnown } from '../../clock.ts'
 import { MirrorError } from '../../errors.ts'
 import type { Db } from '../connect.ts'
 import { writeOne } from './statements.ts'
@@ -178,22 +179,24 @@ export function lastMetBefore(db: Db, before: number, latest: number): Pick<Wait
     .all(before, latest) as Pick<WaitingItem, 'id' | 'taskId'>[]
 }
 
-/** What was read of a list: the indexes from `from` to `to`, the end where that is null, since `since`, epoch ms. */
+/** What was read of a list: the indexes from `from` to `to`, the end where that is null, from `since` to `now`, epoch ms. */
 export interface ReadAgain {
   from: number
   to: number | null
   since: number
+  now: number
 }
 
 /**
- * Whether other positions cannot be read than at `lastFull`, epoch ms: one is there that no run up to then met, or one
- * that was read again has not been met again.
+ * Whether other positions cannot be read than at `lastFull`, epoch ms: one is there that no run up to then met, one
+ * that was read again has not been met again, or a task that was set aside is in the mirror now.
  */
 export function haveUnreadChanged(db: Db, at: ReadAgain & { lastFull: number | null }): boolean {
   const changed = db.prepare(
     `SELECT EXISTS (SELECT 1 FROM rejected_items WHERE reason = 'unreadable' AND replayed_at IS NULL AND (
        (skip >= @from AND skip < coalesce(@to, skip + 1) AND seen_at < @since) OR run_id > coalesce((SELECT max(id) FROM runs WHERE started_at <= @lastFull), 0)
-     ))`,
+     )) OR EXISTS (SELECT 1 FROM rejected_items WHERE source = 'list' AND replayed_at > @lastFull AND replayed_at <= @latest
+       AND (task_id IS NULL OR EXISTS (SELECT 1 FROM tasks WHERE id = task_id AND first_seen_at > @lastFull)))`,
   )
-  return changed.pluck().get(at) === 1
+  return changed.pluck().get({ ...at, latest: latestKnown(at.now) }) === 1
 }

@@ -78,7 +78,8 @@ interface FrontRead {
 export async function seeEnd(run: Run, result: WalkResult, { atLeast, met, begun }: FrontRead): Promise<EndSeen> {
   if (result.verdict !== 'complete' || result.total !== null) return NOTHING_SEEN
   // What could not be read was counted without a row: taken in now, it leaves room for what the walk does not see.
-  if (await run.writer.haveUnreadChanged({ from: 0, to: met, since: begun })) return { ...NOTHING_SEEN, isLonger: true }
+  if (await run.writer.haveUnreadChanged({ from: 0, to: met, since: begun, now: run.now() }))
+    return { ...NOTHING_SEEN, isLonger: true }
   const looks = mostLooks(run)
   let isLook = atLeast === 0 ? run.facts.open_in_front === true : (await takenIn(run)) > 0
   for (let look = 1; ; look += 1) {

@@ -160,7 +160,7 @@ async function runTail(run: Run): Promise<IncrementalDone> {
   const { result } = done
   const isMore =
     (await hasGrownElsewhere(run, done)) ||
-    (await run.writer.haveUnreadChanged({ from: start, to: null, since: begun }))
+    (await run.writer.haveUnreadChanged({ from: start, to: null, since: begun, now: run.now() }))
   const doubt = isMore || !isShown ? 'order-not-proven' : inFront.doubt(done.oldestReadAt)
   const learned = learnedFrom(run, result, isMore)
   const ended = await endByCreation(run, done, { newest: result.newest, doubt, learned })
