@@ -263,6 +263,41 @@ test('the last known task is looked at behind all that came in since its place w
   }
 })
 
+test.each([0, 1])(
+  'two servers answer in turn, one of which does not have yet what has just come in: no full walk is due for it (turn %i)',
+  async (first) => {
+    using scratch = makeScratch()
+    let at = Date.parse('2026-07-01')
+    const now = () => {
+      at += 1
+      return at
+    }
+    await using simulator = await startSimulator({ tasks: 300, newest: at, openFraction: 0.02, now })
+    const { account } = simulator
+    const list = account.list.bind(account)
+    let behind: string[] = []
+    let turn = first
+    account.list = (skip, take) => {
+      turn += 1
+      return turn % 2 === 0 ? list(skip, take) : { kind: 'window', texts: behind.slice(skip, skip + take) }
+    }
+    const sync = async (fresh: number) => {
+      at += 2 * 3_600_000
+      const shown = list(0, 1000)
+      behind = shown.kind === 'window' ? shown.texts : []
+      account.insert(fresh, { openShare: 0 })
+      const given = { service: { concurrency: 1 }, sync: { window: 50 } }
+      const context = makeRunContext(simulator.url, scratch.path('mirror.sqlite'), { ...given, now })
+      const { plan, verdict } = (await runSync(context, { command: 'sync' })).summary
+      return { verdict, full: plan.includes('full') }
+    }
+    await sync(0)
+    for (let run = 0; run < 3; run += 1) expect(await sync(1)).toEqual({ verdict: 'complete', full: false })
+    const mirrored = idsIn(scratch.path('mirror.sqlite'))
+    expect(behind.filter((text) => !mirrored.has(JSON.parse(text).id))).toEqual([])
+  },
+)
+
 test('what comes in behind a head walk that reads the whole list is found by the next run', async () => {
   using scratch = makeScratch()
   await using simulator = await startSimulator({ tasks: 90, openFraction: 0, compression: 'none' })

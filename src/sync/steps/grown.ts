@@ -121,23 +121,37 @@ async function countFrom(run: Run, index: number, inFront: string[]): Promise<nu
 
 /**
  * Whether `count` or more came in at the front meanwhile, those at the end aside; false where it cannot be read. Reads on
- * while answers hold nothing but new tasks.
+ * while answers hold nothing but new tasks; and once more where too few came, as one server may not have yet what
+ * another one counts.
  */
 async function cameInFront(run: Run, count: number): Promise<boolean> {
   const before = await takenIn(run)
   let came = 0
+  let isAgain = false
   for (let answers = 0; answers < MOST_IN_FRONT; answers += 1) {
     const front = await readBeside(run, { skip: came, take: reachOf(run) })
     if (front.kind !== 'ok') return false
     const read = came + front.value.ids.length
     came = (await takenIn(run)) - before
-    if (came < read || front.value.ids.length === 0) break
+    if (came >= read && front.value.ids.length > 0) continue
+    if (came >= count || isAgain) break
+    isAgain = true
   }
   return came >= count
 }
 
-/** Looks, with one request, at the last known task and what stands behind it. */
+/**
+ * Looks at the last known task and what stands behind it; once more where it does not stand there, and tasks were taken
+ * in: one server may not have yet what another one has shown. The longer list counts.
+ */
 async function lookAtLast(run: Run): Promise<LastSeen> {
+  const seen = await lookOnceAtLast(run)
+  if (!seen.isMoved || (await takenIn(run)) === 0) return seen
+  const again = await lookOnceAtLast(run)
+  return again.length < seen.length ? seen : again
+}
+
+async function lookOnceAtLast(run: Run): Promise<LastSeen> {
   const { last_id: lastId } = run.facts
   if (lastId === undefined) return NOTHING_SEEN
   const skip = (await knownLength(run)) - 1
