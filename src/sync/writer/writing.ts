@@ -4,7 +4,7 @@ import type { Db } from '../../mirror/connect.ts'
 import { type EvidenceTable, evidenceTable } from '../../mirror/tables/evidence.ts'
 import { readFacts, writeFacts } from '../../mirror/tables/facts.ts'
 import { Bits, type Marks, openMarks } from '../../mirror/tables/marks.ts'
-import { OwedTable } from '../../mirror/tables/owed.ts'
+import { type OwedReason, OwedTable } from '../../mirror/tables/owed.ts'
 import { type RunCounts, type RunTable, runTable } from '../../mirror/tables/runs.ts'
 import { type SetAside, setAsideTable } from '../../mirror/tables/set-aside.ts'
 import { TaskTable } from '../../mirror/tables/tasks.ts'
@@ -134,8 +134,9 @@ export class Writing implements Intake {
 
   /** How many live tasks the list shows no more, or has not shown yet, as far as walks have told. */
   unlistedCount(): number {
-    const unlisted = new Set(UNLISTED.flatMap((reason) => this.#all(reason).map(({ seq }) => seq)))
-    return [...unlisted].filter((seq) => !this.isMet(seq)).length
+    const unlisted = new Bits()
+    for (const { seq } of this.#unlisted()) if (!this.isMet(seq)) unlisted.add(seq)
+    return unlisted.count()
   }
 
   /** The list shows the row. True where this run had not seen it before. */
@@ -151,12 +152,14 @@ export class Writing implements Intake {
 
   /** What is met is no candidate, and listed. Call in a transaction. */
   dropCandidates(isMet: (seq: number) => boolean): void {
-    for (const reason of UNLISTED)
-      for (const { taskId, seq } of this.#all(reason)) if (isMet(seq)) this.tables.owed.settle(taskId, reason)
+    const met: [string, OwedReason][] = []
+    for (const { taskId, seq, reason } of this.#unlisted()) if (isMet(seq)) met.push([taskId, reason])
+    for (const [taskId, reason] of met) this.tables.owed.settle(taskId, reason)
   }
 
-  #all(reason: (typeof UNLISTED)[number]) {
-    return [...this.tables.owed.due(reason, Number.MAX_SAFE_INTEGER)]
+  *#unlisted() {
+    for (const reason of UNLISTED)
+      for (const owed of this.tables.owed.due(reason, Number.MAX_SAFE_INTEGER)) yield { ...owed, reason }
   }
 
   /** Throws why windows of the present walk were rolled back: nothing may be built on them. */
