@@ -141,14 +141,13 @@ async function cameInFront(run: Run, count: number): Promise<boolean> {
 }
 
 /**
- * Looks at the last known task and what stands behind it; once more where it does not stand there, and tasks were taken
- * in: one server may not have yet what another one has shown. The longer list counts.
+ * Looks at the last known task and what stands behind it; once more where nothing stands there, and tasks were taken in:
+ * one server may not have yet what another one has shown.
  */
 async function lookAtLast(run: Run): Promise<LastSeen> {
   const seen = await lookOnceAtLast(run)
-  if (!seen.isMoved || (await takenIn(run)) === 0) return seen
-  const again = await lookOnceAtLast(run)
-  return again.length < seen.length ? seen : again
+  const isShorter = seen.isMoved && seen.length === 0
+  return isShorter && (await takenIn(run)) > 0 ? lookOnceAtLast(run) : seen
 }
 
 async function lookOnceAtLast(run: Run): Promise<LastSeen> {
