@@ -61,7 +61,7 @@ async function decide(world: World): Promise<Decided> {
       },
     },
     writer: {
-      dropMetCandidates: async () => undefined,
+      dropListed: async () => undefined,
       dropDetail: async () => undefined,
       owedCount: async () => owed.size,
       due: async () => [...owed],

@@ -76,7 +76,7 @@ export async function decideDeletions(
   listIsEmpty: () => Promise<boolean>,
 ): Promise<DeletionsResult> {
   const { writer } = run
-  await writer.dropMetCandidates()
+  await writer.dropListed()
   const { massDeleteFraction, massDeleteMinimum } = run.config.sync
   const allowed = run.request.allowMassDelete === true
   const isMass = async () =>

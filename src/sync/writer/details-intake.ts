@@ -118,7 +118,7 @@ function takeTask(
   const isListed = known !== undefined && seen.has(known.seq) && !detailReadAt.has(known.seq)
   const taken = takeDetail(writing, known, task, { readAt, now, byHand, isListed })
   const { seq, outcome, owedFor } = taken
-  // The task is there, listed or not: `dropMetCandidates` tells which.
+  // The task is there, listed or not: `dropListed` tells which. Of such a task a look-up does not say that it is listed.
   if (!seen.has(seq) && (candidate !== undefined || tables.owed.find(taskId, 'unlisted') !== undefined)) missed.add(seq)
   if (candidate !== undefined) {
     const hiddenAt = candidate.owedAt ?? now

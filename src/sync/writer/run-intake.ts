@@ -138,7 +138,7 @@ export function walkIntake(writing: Writing) {
           if (ended.candidates) {
             settleByWalk(writing, walks.get(walkId) as WalkRow, now, now)
             // Also what it met before it was cut off, which the run that goes on with it may not have seen.
-            writing.dropCandidates(writing.marks(walkId).has)
+            writing.dropListed(writing.marks(walkId).has)
             oweMissing(walkId, now)
           }
           if (facts.total !== undefined) facts.total_rows = tasks.liveCount() - writing.unlistedCount()

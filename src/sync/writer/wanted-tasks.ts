@@ -161,8 +161,8 @@ function owedTasks(writing: Writing) {
 
     unlistedCount: (): number => writing.unlistedCount(),
 
-    /** Drops the candidates that this run has met. */
-    dropMetCandidates: (): void => writing.commit(() => writing.dropCandidates((seq) => writing.isMet(seq))),
+    /** What this run has met is listed, and no candidate. */
+    dropListed: (): void => writing.commit(() => writing.dropListed((seq) => writing.isMet(seq))),
 
     oweAllDetails: (now: number, { since, until }: { since: number | null; until: number | null }): void =>
       writing.commit(() => owed.oweAllDetails(now, since, until)),

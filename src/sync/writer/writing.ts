@@ -150,8 +150,8 @@ export class Writing implements Intake {
     return this.seen.has(seq) && !this.missed.has(seq)
   }
 
-  /** What is met is no candidate, and listed. Call in a transaction. */
-  dropCandidates(isMet: (seq: number) => boolean): void {
+  /** Forgets of what is met that the list did not show it: it is no candidate either. Call in a transaction. */
+  dropListed(isMet: (seq: number) => boolean): void {
     const met: [string, OwedReason][] = []
     for (const { taskId, seq, reason } of this.#unlisted()) if (isMet(seq)) met.push([taskId, reason])
     for (const [taskId, reason] of met) this.tables.owed.settle(taskId, reason)
