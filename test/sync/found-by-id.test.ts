@@ -1,6 +1,7 @@
 // What only look-ups have brought to the mirror is not listed, as far as anybody knows: it leaves no room for others
 // that came into the list.
 import { expect, test } from 'vitest'
+import { verifyMirror } from '../../src/mirror/maintenance/verify.ts'
 import { startSimulator } from '../../src/simulator/server.ts'
 import { replaySetAside } from '../../src/sync/one-off/replay.ts'
 import type { SyncRequest } from '../../src/sync/plan.ts'
@@ -36,7 +37,14 @@ async function startStory(given: Parameters<typeof startSimulator>[0] = {}) {
       const { plan, inserted, restored, deleted } = summary
       return { exitCode, inserted, restored, deleted, full: plan.includes('full') }
     },
-    replay: () => replaySetAside(context()),
+    /** `ahead`: by how much the clock is wrong meanwhile, ms. */
+    async replay(ahead = 0) {
+      at += ahead
+      const replayed = await replaySetAside(context())
+      at -= ahead
+      return replayed
+    },
+    faults: async () => (await verifyMirror(scratch.path('mirror.sqlite'), { signal: context().signal })).faults,
     async [Symbol.asyncDispose]() {
       await simulator.close()
       scratch[Symbol.dispose]()
@@ -105,3 +113,39 @@ test.each(['replay', 'head', 'replay, head', 'refetch'])(
     expect(await run(HOUR)).toEqual(QUIET)
   },
 )
+
+test('a task that was asked for by id, and is deleted then, is waited for no more', async () => {
+  await using story = await startStory()
+  const { account, run, faults } = story
+  const hidden = account.delist(2, { where: 'behind' })
+  await run(0)
+  await run(HOUR, { command: 'backfill', ids: hidden })
+  account.remove(account.restore(hidden))
+  expect(await run(DAY)).toMatchObject({ deleted: 2, exitCode: 0 })
+  expect(await faults()).toEqual([])
+})
+
+test('what the mirror held before it was set aside brings no full walk', async () => {
+  await using story = await startStory()
+  const { account, run } = story
+  await run(0)
+  const id = account.idAt(2)
+  const text = account.get(id) as string
+  account.replaceText(id, text.replace('{', `{"extra":${DEEP},`))
+  expect(await run(HOUR)).toMatchObject({ exitCode: 3, full: false })
+  account.replaceText(id, text.replace('{', '{"extra":1,'))
+  expect(await run(HOUR)).toEqual(QUIET)
+})
+
+test('what was taken in by a clock that was ahead does not bring a full walk every time', async () => {
+  await using story = await startStory()
+  const { account, run, replay } = story
+  const id = account.idAt(200)
+  const text = account.get(id) as string
+  account.replaceText(id, text.replace('{', `{"extra":${DEEP},`))
+  await run(0)
+  account.replaceText(id, text)
+  expect(await replay(10 * DAY)).toMatchObject({ taken: 1, left: 0 })
+  await run(HOUR)
+  expect(await run(HOUR)).toMatchObject({ full: false })
+})
